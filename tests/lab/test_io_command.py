@@ -19,7 +19,7 @@ from patience import PATIENCE
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.base.ledger import current
 from fathometer.lab.io import benchmark, cases, device, panels
-from fathometer.lab.io.cases import Case, choose, source_of, strategy_names
+from fathometer.lab.io.cases import StorageCase, choose, source_of, strategy_names
 from fathometer.lab.io.page_cache import drop, files_of, resident
 from fathometer.lab.io.pattern import Pattern
 from fathometer.lab.io.ranking import DeviceRates, best_text, leading, ranked, remembered_rows, row_of
@@ -140,7 +140,7 @@ def bench(folder, shape=(6, 5, 4)):
 @pytest.mark.parametrize("place", [0, 1, 2, 3, 7, 238, 477, 479])
 def test_one_flipped_bit_anywhere_is_found(tmp_path, place):
     one = bench(tmp_path)
-    case = Case("read", "rsf", Strategy.of("posix-shared"))
+    case = StorageCase("read", "rsf", Strategy.of("posix-shared"))
     path = one.source(case)
     assert one.read(case).wrong == 0
     values = path.with_name(path.name + "@")
@@ -155,7 +155,7 @@ def test_one_flipped_bit_anywhere_is_found(tmp_path, place):
 
 def test_of_lossy_formats_what_is_no_number_is_wrong(tmp_path):
     one = bench(tmp_path)
-    case = Case("read", "h5", Strategy.of("root-broadcast:filter=sperr"))
+    case = StorageCase("read", "h5", Strategy.of("root-broadcast:filter=sperr"))
     raw = DeviceRates({"read": {False: [1.0], True: []}})
     for value, wrong, verified in ((1.0, 0, None), (np.nan, 1, False), (np.inf, 1, False)):
         values = one.block.copy()
@@ -257,7 +257,7 @@ def test_what_is_compressed_is_cached_only_where_its_stored_bytes_tell(tmp_path)
     one = bench(tmp_path)
     raw = DeviceRates({"write": {False: [one.bytes / 1.0], True: []}})
     for text, stored, cached in (("filter=zfp", 100, False), ("filter=zfp", 480, True), ("sync=fsync", 100, True)):
-        case = Case("write", "h5", Strategy.of(f"mpiio-collective:{text}"))
+        case = StorageCase("write", "h5", Strategy.of(f"mpiio-collective:{text}"))
         sample = Sample(0.5, [dict.fromkeys(PHASES, 0.1)], [0.5], stored, 0, None, 0.0, False)
         assert row_of(case, one, [sample], None, raw)["cached"] is cached
 
@@ -397,7 +397,7 @@ def test_in_two_dimensions_there_is_no_halo_along_y(tmp_path, capsys, monkeypatc
 
 
 def test_what_is_read_is_written_as_this_machine_can(monkeypatch):
-    case = Case("read", "h5", Strategy.of("posix-shared"))
+    case = StorageCase("read", "h5", Strategy.of("posix-shared"))
     lacking = replace(case.form, missing=lambda name, ranks: "" if name == "root-broadcast" else "no MPI")
     monkeypatch.setitem(cases.WRITABLE, "h5", lacking)
     assert source_of(case, 2).name == "root-broadcast"

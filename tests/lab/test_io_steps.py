@@ -10,7 +10,7 @@ from cli_support import call, run, under_mpirun
 from mpi4py import MPI
 
 from fathometer.lab.io import benchmark
-from fathometer.lab.io.cases import Case
+from fathometer.lab.io.cases import StorageCase
 from fathometer.lab.io.pattern import Pattern
 from fathometer.lab.io.ranking import DeviceRates
 from fathometer.lab.io.steps import MARKED, StepPattern, Steps, StepsBench
@@ -95,7 +95,7 @@ from pathlib import Path
 import numpy as np
 from mpi4py import MPI
 from fathometer.lab.io import steps
-from fathometer.lab.io.cases import Case
+from fathometer.lab.io.cases import StorageCase
 from fathometer.lab.io.pattern import Pattern
 from fathometer.storage.volumes.strategy import Strategy
 steps.CHUNK_BYTES = 4 * 6 * 5 * 20 // 4
@@ -111,7 +111,7 @@ def damaged(case, paths, patterns):
     return read_back(case, paths, patterns)
 bench._read_back = damaged
 for wrong in (False, True):
-    found = bench.write(Case("write", "rsf", Strategy.of("posix-shared"), 2)).wrong
+    found = bench.write(StorageCase("write", "rsf", Strategy.of("posix-shared"), 2)).wrong
     if comm.rank == 2:
         print(found)
 """
@@ -142,13 +142,13 @@ def test_every_step_and_file_has_values_of_its_own():
 @pytest.mark.parametrize("buffer", [1, 2, 5])
 def test_a_step_that_is_not_where_it_should_be_is_found(tmp_path, monkeypatch, buffer):
     one = bench(tmp_path)
-    assert one.write(Case("write", "rsf", Strategy.of("posix-shared"), buffer)).wrong == 0
+    assert one.write(StorageCase("write", "rsf", Strategy.of("posix-shared"), buffer)).wrong == 0
     mark = StepPattern.mark
     monkeypatch.setattr(  # on writing only
         StepsBench, "_read_back", lambda self, *a: monkeypatch.undo() or StepsBench._read_back(self, *a)
     )
     monkeypatch.setattr(StepPattern, "mark", lambda self, values, step, first: mark(self, values, step ^ 1, first))
-    assert one.write(Case("write", "rsf", Strategy.of("posix-shared"), buffer)).wrong == 2 * 5 * 6 * 5 * 2
+    assert one.write(StorageCase("write", "rsf", Strategy.of("posix-shared"), buffer)).wrong == 2 * 5 * 6 * 5 * 2
     assert list(tmp_path.iterdir()) == []
 
 

@@ -68,7 +68,7 @@ class Parser(argparse.ArgumentParser):
         """Print the line; exit code 2."""
         sys.exit(print_error_once(InputError(f"{message} (see {self.prog} --help)")))
 
-    def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def, override]
+    def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def]
         """As argparse; words that a command does not know are its error, not that of the parser above it."""
         options, rest = super().parse_known_args(args, namespace)
         if rest and not self._subparsers:
@@ -144,9 +144,10 @@ def _listing(summaries: Mapping[str, str]) -> str:
 
 def _add_command(subparsers: Subparsers, command: Command, listed: bool) -> None:
     """listed: whether argparse is to list it, which knows no headings."""
+    more: dict[str, Any] = {"help": command.summary} if listed else {}
     added = subparsers.add_parser(
         command.name.rpartition(" ")[2],
-        **({"help": command.summary} if listed else {}),
+        **more,
         description=command.description,
         epilog=f"examples:\n{command.examples}",
         formatter_class=argparse.RawDescriptionHelpFormatter,

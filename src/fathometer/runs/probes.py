@@ -90,7 +90,7 @@ class Probes(Protocol):
         ...
 
 
-class WithoutSteps:
+class ProbesWithoutSteps:
     """Of Probes the part of an application without explicit time steps: `subject`, in messages, has none to measure."""
 
     subject: str

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from mpi4py import MPI
 
 
-class Case(Protocol):
+class SimulationCase(Protocol):
     """An input made ready for a run: the same on all ranks."""
 
     def facts(self) -> Mapping[str, Any]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from fathometer.plan.machine_file import Machine
     from fathometer.runs.context import Context, Outcome
     from fathometer.runs.probes import Probes
-    from fathometer.runs.simulation import Case, Simulation
+    from fathometer.runs.simulation import Simulation, SimulationCase
 
 
 class TimeApplication(ABC):
@@ -73,7 +73,7 @@ class TimeApplication(ABC):
         """Memory that `case` takes."""
 
     @abstractmethod
-    def case(self, input: Any) -> Case:
+    def case(self, input: Any) -> SimulationCase:
         """The input made ready, the same on all ranks. Raises InputError for what is wrong with it."""
 
     @abstractmethod

@@ -66,7 +66,8 @@ class Extent:
 
     def centres(self, shape: Sequence[int]) -> list[npt.NDArray[np.float64]]:
         """Places of so many cells along both axes."""
-        return [a + h * np.arange(n) for a, h, n in zip(self.first, self.step, shape, strict=True)]
+        places = zip(self.first, self.step, shape, strict=True)
+        return [np.asarray(a + h * np.arange(n), np.float64) for a, h, n in places]
 
     @property
     def ratio(self) -> tuple[float, bool]:

@@ -162,9 +162,11 @@ def test_neither_latency_nor_rate_is_below_zero():
 
 def test_any_first_part_of_the_cases_is_spread_over_the_lengths():
     from fathometer.lab.messages.benchmark import spread
-    from fathometer.lab.messages.cases import Case
+    from fathometer.lab.messages.cases import MessageCase
 
-    cases = [Case("swap", name, "both", 8 << n, 0, "warm", "here") for name in ("send", "ssend") for n in range(9)]
+    cases = [
+        MessageCase("swap", name, "both", 8 << n, 0, "warm", "here") for name in ("send", "ssend") for n in range(9)
+    ]
     order = spread(cases)
     assert sorted(map(str, order)) == sorted(map(str, cases))
     lengths = [case.length for case in order]

@@ -13,7 +13,7 @@ from fathometer.base.errors import FathometerError, InputError
 from fathometer.lab.messages import library as loops
 from fathometer.lab.messages import panels
 from fathometer.lab.messages.benchmark import require_right, rounds_to_tell
-from fathometer.lab.messages.cases import TWO_SIDED, Case
+from fathometer.lab.messages.cases import TWO_SIDED, MessageCase
 from fathometer.lab.messages.machine_entries import entries
 from fathometer.lab.messages.rows import Measurement, choices_of, contention_of, row_of
 from fathometer.lab.messages.sampling import SHORTEST_SAMPLE, Sample, Sampler
@@ -255,7 +255,7 @@ def test_contention_by_hand():
 
 
 def test_a_row_has_an_interval_from_six_values_on():
-    case = Case("swap", "send", "both", 8, 0, "warm", "all")
+    case = MessageCase("swap", "send", "both", 8, 0, "warm", "all")
     for count in (1, 5, 6):
         samples = {n: Sample(1.0 + n, [], bytes=16, duration=2.0 + n) for n in range(count)}
         found = row_of(Measurement(case, 3, 0.0, 1, samples), None)
@@ -282,7 +282,7 @@ def test_samples_that_are_too_short_are_taken_again_with_twice_the_exchanges(mon
     monkeypatch.setattr(Sampler, "take", take)
     sampler = Sampler.__new__(Sampler)
     sampler.least_seconds = 3e-4
-    case = Case("swap", "send", "both", 8, 0, "warm", "all")
+    case = MessageCase("swap", "send", "both", 8, 0, "warm", "all")
     repetitions, again, sample = sampler.take_long(case, 100)
     assert (taken, repetitions, again, sample.duration) == ([100, 200, 400], 400, 2, pytest.approx(4e-4))
     assert sampler.take_long(case, 400)[:2] == (400, 0)
@@ -291,7 +291,7 @@ def test_samples_that_are_too_short_are_taken_again_with_twice_the_exchanges(mon
 
 
 def test_the_warm_up_keeps_no_more_cases_than_rounds_can_tell_of():
-    cases = [Case("swap", name, "both", length, 0, "warm", "here") for name in TWO_SIDED for length in (8, 16)]
+    cases = [MessageCase("swap", name, "both", length, 0, "warm", "here") for name in TWO_SIDED for length in (8, 16)]
     assert rounds_to_tell(cases) == 11  # 8 ways have 28 pairs: 2^(1-11) <= 0.05 / 28
     assert rounds_to_tell(cases[:1]) == 6
 

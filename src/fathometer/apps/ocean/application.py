@@ -15,7 +15,7 @@ from fathometer.runs.time_application import TimeApplication
 if TYPE_CHECKING:
     from mpi4py import MPI
 
-    from fathometer.apps.ocean.case import Case
+    from fathometer.apps.ocean.case import OceanCase
     from fathometer.apps.ocean.ocean_file import OceanFile
     from fathometer.apps.ocean.probes import OceanProbes
     from fathometer.apps.ocean.simulation import OceanSimulation
@@ -61,13 +61,13 @@ class OceanApplication(TimeApplication):
 
         return case_bytes(math.prod(input.grid.cells))
 
-    def case(self, input: OceanFile) -> Case:
+    def case(self, input: OceanFile) -> OceanCase:
         """The input made ready, the same on all ranks."""
         from fathometer.apps.ocean.case import case_of
 
         return case_of(input)
 
-    def simulation(self, case: Case, comm: MPI.Intracomm) -> OceanSimulation:
+    def simulation(self, case: OceanCase, comm: MPI.Intracomm) -> OceanSimulation:
         """Collective. The model of a case on these ranks."""
         from fathometer.apps.ocean.simulation import OceanSimulation
 

@@ -29,7 +29,7 @@ ROTATION_RATE = 7.292115e-5  # of the earth, 1/s
 
 
 @dataclass(frozen=True, eq=False)
-class Case:
+class OceanCase:
     """An ocean made ready; the same on all ranks.
 
     Attributes:
@@ -75,7 +75,7 @@ class Case:
         return found | {"values of": file_hashes(self)}
 
 
-def case_of(file: OceanFile) -> Case:
+def case_of(file: OceanFile) -> OceanCase:
     """An ocean file made ready.
 
     Raises InputError for what is wrong with depths, forcing, the initial state and their files, and for a time step
@@ -94,7 +94,7 @@ def case_of(file: OceanFile) -> Case:
             wind=wind(file, grid),
         )
         notes += check_step(problem, f"{file.path}: [time] step")
-    return Case(file, problem, tuple(notes))
+    return OceanCase(file, problem, tuple(notes))
 
 
 def grid_of(file: OceanFile) -> tuple[OceanGrid, list[str]]:
@@ -163,7 +163,7 @@ def input_files(file: OceanFile) -> list[Path]:
     return paths
 
 
-def file_hashes(case: Case) -> dict[str, str]:
+def file_hashes(case: OceanCase) -> dict[str, str]:
     """Hashes of the values that each step takes from files, by their key in the ocean file. What only the beginning
     takes from them is in every later state."""
     file, problem = case.file, case.problem

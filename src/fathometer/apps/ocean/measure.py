@@ -18,7 +18,7 @@ from mpi4py import MPI
 
 from fathometer import _native
 from fathometer.apps.ocean.barotropic.solver import BarotropicSolver
-from fathometer.apps.ocean.case import Case, case_of
+from fathometer.apps.ocean.case import OceanCase, case_of
 from fathometer.apps.ocean.cases import gyre_text
 from fathometer.apps.ocean.fields import OceanFields
 from fathometer.apps.ocean.ocean_file import load_ocean
@@ -41,7 +41,7 @@ PRECONDITIONERS = ("diagonal", "block")
 SUMS = ("mpi", "exact")
 
 
-def case_in(folder: Path, cells: tuple[int, int, int]) -> Case:
+def case_in(folder: Path, cells: tuple[int, int, int]) -> OceanCase:
     """A basin of so many cells."""
     path = folder / "ocean.toml"
     path.write_text(gyre_text(cells, STEPS, "."), encoding="utf-8")

@@ -18,7 +18,7 @@ from fathometer.apps.ocean.solver.memory import model_bytes
 from fathometer.launch.copies import run_copies
 from fathometer.plan.machine_file import GradientRate, OceanRates
 from fathometer.record.ranks import seconds
-from fathometer.runs.probes import SecondsOf, WithoutSteps
+from fathometer.runs.probes import ProbesWithoutSteps, SecondsOf
 from fathometer.runs.small_runs import Record, small_runs
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ LAST = ("draw", "finish", "report")
 Times = Mapping[str, Any]  # of measure.py
 
 
-class OceanProbes(WithoutSteps):
+class OceanProbes(ProbesWithoutSteps):
     """See runs/probes.py."""
 
     subject = "an ocean"

@@ -26,7 +26,7 @@ from fathometer.shown.planes import Plane, planes_figure, planes_panel, thinned
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from fathometer.apps.ocean.case import Case
+    from fathometer.apps.ocean.case import OceanCase
 
 PICTURE = "ocean.png"
 MAPS, SECTION = "Maps of the surface", "Section"
@@ -129,7 +129,7 @@ def map_panels(record: Mapping[str, Any], folder: Path) -> list[Panel]:
     return panels
 
 
-def draw(case: Case, fields: Path) -> Path:
+def draw(case: OceanCase, fields: Path) -> Path:
     """Draw the fields of a file, on one rank; returns the picture's path.
 
     Raises FathometerError where the file cannot be read, or the picture cannot be written.

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fathometer.apps.ocean.barotropic.layout import Layout
-from fathometer.apps.ocean.case import Case
+from fathometer.apps.ocean.case import OceanCase
 from fathometer.apps.ocean.fields import OceanFields
 from fathometer.apps.ocean.grid import Floats
 from fathometer.apps.ocean.share import layout_for
@@ -50,7 +50,7 @@ class OceanSimulation(Simulation):
     fields: OceanFields
     KEPT = ("rows", "contents", "gained", "volume", "courant")
 
-    def __init__(self, case: Case, comm: MPI.Intracomm) -> None:
+    def __init__(self, case: OceanCase, comm: MPI.Intracomm) -> None:
         file, grid = case.file, case.problem.grid
         super().__init__(comm, COUNTS, file.output.restart_steps)
         layout = layout_for(file, grid, comm.size, comm.rank)
@@ -256,7 +256,7 @@ def state_arrays(arrays: Mapping[str, Floats], layout: Layout) -> dict[str, Stat
     return found
 
 
-def _bytes(case: Case, layout: Layout) -> dict[str, int]:
+def _bytes(case: OceanCase, layout: Layout) -> dict[str, int]:
     """Bytes of this rank's arrays, by what takes them, but for the halos."""
     keys, (x, y) = case.file.barotropic, layout.padded
     nx, ny, nz = case.problem.grid.shape

@@ -15,7 +15,7 @@ from fathometer.runs.time_application import TimeApplication
 if TYPE_CHECKING:
     from mpi4py import MPI
 
-    from fathometer.apps.reactive.case import Case
+    from fathometer.apps.reactive.case import FlowCase
     from fathometer.apps.reactive.flow_file import FlowFile
     from fathometer.apps.reactive.probes import ReactiveProbes
     from fathometer.apps.reactive.simulation import FlowSimulation
@@ -65,13 +65,13 @@ class ReactiveApplication(TimeApplication):
 
         return case_bytes(input.grid.cells)
 
-    def case(self, input: FlowFile) -> Case:
+    def case(self, input: FlowFile) -> FlowCase:
         """The input made ready, the same on all ranks."""
         from fathometer.apps.reactive.case import case_of
 
         return case_of(input)
 
-    def simulation(self, case: Case, comm: MPI.Intracomm) -> FlowSimulation:
+    def simulation(self, case: FlowCase, comm: MPI.Intracomm) -> FlowSimulation:
         """Collective. The model of a case on these ranks."""
         from fathometer.apps.reactive.simulation import FlowSimulation
 

@@ -26,7 +26,7 @@ ROUNDING = 1e-12  # of volumes
 
 
 @dataclass(frozen=True, eq=False)
-class Case:
+class FlowCase:
     """A reactive flow made ready; the same on all ranks.
 
     Attributes:
@@ -100,7 +100,7 @@ class Case:
         )
 
 
-def case_of(file: FlowFile) -> Case:
+def case_of(file: FlowFile) -> FlowCase:
     """A flow file made ready.
 
     Raises InputError for what is wrong with the chemistry, its waters, regions or sides.
@@ -120,7 +120,7 @@ def case_of(file: FlowFile) -> Case:
         for number, entry in enumerate(file.water, 1)
     }
     regions = Regions(file)
-    return Case(file, chemistry, system, waters, _flow(file, system, waters, regions), regions)
+    return FlowCase(file, chemistry, system, waters, _flow(file, system, waters, regions), regions)
 
 
 def input_files(file: FlowFile) -> list[Path]:

@@ -14,7 +14,7 @@ from fathometer.apps.reactive.solver.layout import GHOST_WIDTH
 from fathometer.apps.reactive.solver.memory import solver_bytes
 from fathometer.plan.machine_file import ImplicitRates
 from fathometer.record.ranks import seconds
-from fathometer.runs.probes import SecondsOf, WithoutSteps
+from fathometer.runs.probes import ProbesWithoutSteps, SecondsOf
 from fathometer.runs.small_runs import copied_runs
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 CELLS, STEPS = 32, 3
 
 
-class ReactiveProbes(WithoutSteps):
+class ReactiveProbes(ProbesWithoutSteps):
     """See runs/probes.py."""
 
     subject = "reactive flow"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fathometer.apps.reactive.case import ROUNDING, Case
+from fathometer.apps.reactive.case import ROUNDING, FlowCase
 from fathometer.apps.reactive.chemistry.description import describe
 from fathometer.apps.reactive.fields import DESCRIPTION, CellState, FlowFields
 from fathometer.apps.reactive.shown import draw
@@ -43,7 +43,7 @@ class FlowSimulation(Simulation):
     fields: FlowFields
     KEPT = ("counts", "stepping", "moles", "outflow")
 
-    def __init__(self, case: Case, comm: MPI.Intracomm) -> None:
+    def __init__(self, case: FlowCase, comm: MPI.Intracomm) -> None:
         file = case.file
         super().__init__(comm, COUNTS, file.output.restart_steps)
         self._case = case

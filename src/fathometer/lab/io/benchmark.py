@@ -20,7 +20,7 @@ from mpi4py import MPI
 from fathometer.base import ledger
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.base.ledger import now
-from fathometer.lab.io.cases import OPERATIONS, Case, choose
+from fathometer.lab.io.cases import OPERATIONS, StorageCase, choose
 from fathometer.lab.io.device import PATTERN_BYTES, PIECE_BYTES, Device
 from fathometer.lab.io.folder import scratch_folder
 from fathometer.lab.io.pattern import Pattern
@@ -92,7 +92,7 @@ class Measurement:
     cost: seconds of a trial with all that it needs, as far as it is known. failed: why the case was excluded.
     """
 
-    case: Case
+    case: StorageCase
     bench: Bench
     capped: Capped | None = None
     cost: float = 0.0
@@ -145,7 +145,7 @@ class Benchmark:
         reserve = RESERVED_SHARE * self._options.budget
         return float(self._comm.bcast(self._options.budget - reserve - (now() - self._begin)))
 
-    def _trial(self, bench: Bench, case: Case) -> tuple[Sample, float]:
+    def _trial(self, bench: Bench, case: StorageCase) -> tuple[Sample, float]:
         """A trial and the seconds that it took with all that it needs."""
         begin = now()
         sample = bench.write(case) if case.operation == "write" else bench.read(case)
@@ -172,7 +172,7 @@ class Benchmark:
             raise FathometerError(self.failed[0].why)
         return kept
 
-    def measure(self, cases: list[Case]) -> list[Measurement]:
+    def measure(self, cases: list[StorageCase]) -> list[Measurement]:
         """All cases, with as many repetitions as the budget allows."""
         measurements = self._not_failed([self._choose_size(case) for case in cases])
         measurements = self._affordable(self._not_failed(self._warm_up(measurements)))
@@ -235,7 +235,7 @@ class Benchmark:
         known = [entry.case.operation for entry in measurements] + [case.operation for case in self.failed]
         return known.count(operation) == 1
 
-    def _choose_size(self, case: Case) -> Measurement:
+    def _choose_size(self, case: StorageCase) -> Measurement:
         """A case with the largest volume that memory and time allow, from a trial on a small one."""
         measurement = Measurement(case, self.full)
         small = PROBE_LIST_BYTES if case.listed else PROBE_BYTES

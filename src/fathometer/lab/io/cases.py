@@ -17,7 +17,7 @@ WRITABLE = {suffix.removeprefix("."): form for suffix, form in BY_SUFFIX.items()
 
 
 @dataclass(frozen=True)
-class Case:
+class StorageCase:
     """One thing to measure: an operation, a kind of file by its suffix (without the dot), a strategy; buffer: of files
     of steps, how many are written together, else 0."""
 
@@ -79,7 +79,7 @@ def strategy_names(text: str) -> tuple[str, ...]:
 
 def choose(
     operations: Sequence[str], strategies: Sequence[str], formats: Sequence[str], ranks: int
-) -> tuple[list[Case], list[str]]:
+) -> tuple[list[StorageCase], list[str]]:
     """The cases, and notes on what this machine has not got.
 
     strategies: texts; ("all",): each of a format, and each data type of MPI-IO; (): each of a format as it usually is.
@@ -87,7 +87,7 @@ def choose(
     Raises InputError: a format named that is not known, not written or not installed; nothing left to measure.
     """
     all_formats = ALL in formats
-    cases: list[Case] = []
+    cases: list[StorageCase] = []
     notes: list[str] = []
     for name in dict.fromkeys(_usual_suffixes() if all_formats else formats):
         if name not in WRITABLE:
@@ -104,7 +104,7 @@ def choose(
                 if lacking:
                     notes.append(f"{name} is left out: {lacking}")
                 else:
-                    cases.append(Case(operation, name, strategy))
+                    cases.append(StorageCase(operation, name, strategy))
     if not cases:
         raise InputError(
             f"--strategy {','.join(strategies) or ALL} with --format {','.join(formats)}: no format is written or read "
@@ -156,7 +156,7 @@ def usual_read(form: Format) -> Strategy:
     return Strategy.of(form.reads[0])
 
 
-def source_of(case: Case, ranks: int) -> Strategy:
+def source_of(case: StorageCase, ranks: int) -> Strategy:
     """How the volume that a case reads is written: as usual, or as this machine can."""
     name = next(name for name in case.form.writes if not case.form.missing(name, ranks))
     return replace(Strategy.of(name), filter=case.strategy.filter, bits=case.strategy.bits)

@@ -12,7 +12,7 @@ from statistics import median
 from typing import Any
 
 from fathometer.base.errors import FathometerError
-from fathometer.lab.io.cases import WRITABLE, Case, way
+from fathometer.lab.io.cases import WRITABLE, StorageCase, way
 from fathometer.lab.io.trial import MOST_RESIDENT, Bench, Sample
 from fathometer.lab.statistics.interval import Estimate, interval
 from fathometer.lab.statistics.told import Leader, ends, leader
@@ -78,7 +78,7 @@ class DeviceRates:
 
 
 def row_of(
-    case: Case, bench: Bench, samples: Sequence[Sample], capped: Capped | None, raw: DeviceRates
+    case: StorageCase, bench: Bench, samples: Sequence[Sample], capped: Capped | None, raw: DeviceRates
 ) -> dict[str, Any]:
     """One row of the results: a strategy and an operation. verified is None where a format loses digits by intent, and
     all are numbers still."""

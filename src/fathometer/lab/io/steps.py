@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from fathometer.base import ledger
 from fathometer.base.errors import InputError
-from fathometer.lab.io.cases import Case, usual_read
+from fathometer.lab.io.cases import StorageCase, usual_read
 from fathometer.lab.io.pattern import Expected, Pattern, Piece
 from fathometer.lab.io.trial import COPY, PHASES, SPACING, WRITTEN, Bench, Clock, Sample
 from fathometer.storage.volumes.block import TIME, VolumeInfo
@@ -61,7 +61,7 @@ class Steps:
         }
 
 
-def with_buffers(cases: Sequence[Case], steps: Steps) -> list[Case]:
+def with_buffers(cases: Sequence[StorageCase], steps: Steps) -> list[StorageCase]:
     """Each case with each buffer; InputError for a format that has no axis of steps."""
     for case in cases:
         if case.form.axes < STEPPED:
@@ -148,7 +148,7 @@ class StepsBench(Bench):
     def _kept(self, array: NDArray[np.float32]) -> NDArray[np.float32]:
         return array[(slice(None, None, self.steps.every),) * array.ndim]
 
-    def write(self, case: Case) -> Sample:
+    def write(self, case: StorageCase) -> Sample:
         """Collective. Write new files step by step, flushed; read them back untimed and remove them."""
         paths = [self.folder / f"{number}-{WRITTEN}.{case.format}" for number in range(self.files)]
         patterns = [StepPattern(self.pattern, self.files, number) for number in range(self.files)]
@@ -184,7 +184,7 @@ class StepsBench(Bench):
         return self._sample(seconds, clock, own, stored, wrong, error, 0.0, False)
 
     def _read_back(
-        self, case: Case, paths: Sequence[Path], patterns: Sequence[StepPattern]
+        self, case: StorageCase, paths: Sequence[Path], patterns: Sequence[StepPattern]
     ) -> tuple[int, float | None]:
         """Collective. What `_summed` tells of all files. They are read in slabs of whole steps, ranks in turns, which
         are contiguous however short the runs of a block are."""

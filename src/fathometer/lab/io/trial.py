@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from fathometer.base import ledger
 from fathometer.base.ledger import now
-from fathometer.lab.io.cases import Case, source_of, usual_read
+from fathometer.lab.io.cases import StorageCase, source_of, usual_read
 from fathometer.lab.io.page_cache import drop, stored_bytes
 from fathometer.lab.io.pattern import Expected, Pattern
 from fathometer.parallel.collectives import allgather, allreduce, barrier, collective_errors
@@ -155,7 +155,7 @@ class Bench:
                 self._block = self.pattern.block(*self.box(self.comm.rank))
         return self._block
 
-    def write(self, case: Case) -> Sample:
+    def write(self, case: StorageCase) -> Sample:
         """Collective. Write a new file, flushed; read it back untimed and remove it."""
         path = self.folder / f"{WRITTEN}.{case.format}"
         clock = Clock("write")
@@ -193,7 +193,7 @@ class Bench:
         barrier(self.comm)
         return own, now() - begin
 
-    def source(self, case: Case) -> Path:
+    def source(self, case: StorageCase) -> Path:
         """Collective. The file that is read, written where it is not there yet."""
         name = "x".join(map(str, self.pattern.shape)) + f"-{case.strategy.filter}-{case.strategy.bits}"
         path = self.folder / f"{name}.{case.format}"
@@ -205,7 +205,7 @@ class Bench:
                 writer.flush()
         return path
 
-    def read(self, case: Case) -> Sample:
+    def read(self, case: StorageCase) -> Sample:
         """Collective. Read each rank's block, with halo, of a file dropped from the page cache; verify every byte.
 
         Where it cannot be dropped, each rank reads the block of one on the next host, if there is one.

@@ -29,8 +29,8 @@ from fathometer.lab.messages.cases import (
     PAIR_PATTERNS,
     SHARED,
     Buffers,
-    Case,
     Direction,
+    MessageCase,
     Timing,
     memory_of,
     protocols_for,
@@ -161,14 +161,14 @@ class Benchmark:
         self.notes.append(text)
         self._say(f"note: {text}")
 
-    def cases(self) -> list[Case]:
+    def cases(self) -> list[MessageCase]:
         """All cases that are asked for, on these ranks."""
         options = self._options
         require_used(options.patterns, options.protocols)
         if "cold" in options.buffers and not can_flush():
             raise InputError("--buffers cold: this processor has no instruction to put memory out of its caches")
         chosen = algorithms.require(options.algorithms)
-        cases: list[Case] = []
+        cases: list[MessageCase] = []
         for pattern in options.patterns:
             if pattern in PAIR_PATTERNS:
                 cases += self._pair_cases(pattern)
@@ -178,7 +178,7 @@ class Benchmark:
             raise InputError(f"--protocol {','.join(options.protocols)}: found no case that these ranks can measure")
         return self._that_fit(list(dict.fromkeys(cases)))
 
-    def _pair_cases(self, pattern: str) -> list[Case]:
+    def _pair_cases(self, pattern: str) -> list[MessageCase]:
         options = self._options
         directions: tuple[Direction, ...] = options.directions if pattern == "swap" else (ROUND_TRIPS[pattern],)
         cases = []
@@ -190,7 +190,7 @@ class Benchmark:
                 self._note(f"{SHARED} is left out: {place.name}: not all on one host")
                 protocols = tuple(name for name in protocols if name != SHARED)
             cases += [
-                Case(pattern, protocol, direction, length, packet if packet < length else 0, buffers, place.name)
+                MessageCase(pattern, protocol, direction, length, packet if packet < length else 0, buffers, place.name)
                 for protocol in protocols
                 for direction in directions
                 # Of one way, the order of posting is no difference.
@@ -201,7 +201,7 @@ class Benchmark:
             ]
         return cases
 
-    def _group_cases(self, pattern: str, chosen: Sequence[algorithms.Algorithm]) -> list[Case]:
+    def _group_cases(self, pattern: str, chosen: Sequence[algorithms.Algorithm]) -> list[MessageCase]:
         options = self._options
         lengths = options.lengths or usual_lengths()
         if pattern == "barrier":
@@ -213,7 +213,7 @@ class Benchmark:
         timings: tuple[Timing, ...] = options.timings if pattern in COLLECTIVES else ("series",)
         buffers: tuple[Buffers, ...] = options.buffers if pattern != "barrier" else ("warm",)
         return [
-            Case(pattern, protocol, "", length, 0, kept, "", timing, algorithm)
+            MessageCase(pattern, protocol, "", length, 0, kept, "", timing, algorithm)
             for protocol in protocols_for(pattern, options.protocols)
             for length in lengths
             for kept in buffers
@@ -223,7 +223,7 @@ class Benchmark:
             if not algorithm or protocol not in ("types", "pairwise")  # which do not call MPI_Alltoall
         ]
 
-    def _that_fit(self, cases: list[Case]) -> list[Case]:
+    def _that_fit(self, cases: list[MessageCase]) -> list[MessageCase]:
         """The cases whose buffers fit the memory: of lengths that were asked for all, else InputError."""
         usable = usable_memory(self.comm)
         most = memory_of_rank(self.comm, usable)
@@ -240,7 +240,7 @@ class Benchmark:
                 self._note(f"{pattern}: lengths from {min(left)} B on are left out: buffers do not fit the memory")
         return kept
 
-    def measure(self, cases: list[Case]) -> list[Measurement]:
+    def measure(self, cases: list[MessageCase]) -> list[Measurement]:
         """Samples of all cases, in as many rounds as the budget allows."""
         sampler = self._sampler()
         measurements = self._warm_up(sampler, cases)
@@ -266,11 +266,11 @@ class Benchmark:
         comms = {(ALGORITHMS_OF[call], name): algorithms.communicator(self.comm, call, name) for call, name in chosen}
         return Sampler(self.comm, self.places, comms, self._least_seconds, self._options.seed)
 
-    def _warm_up(self, sampler: Sampler, cases: list[Case]) -> list[Measurement]:
+    def _warm_up(self, sampler: Sampler, cases: list[MessageCase]) -> list[Measurement]:
         """The number of exchanges of each case's samples; cases for which no time is left are noted: rather a case less
         than rounds that can tell nothing."""
         self._say(f"warm-up: {len(cases)} cases")
-        measurements, left = list[Measurement](), list[Case]()
+        measurements, left = list[Measurement](), list[MessageCase]()
         fewest = min(self._options.repeat, rounds_to_tell(cases))
         for case in spread(cases):
             needed = fewest * sum(measurement.cost for measurement in measurements)
@@ -314,7 +314,7 @@ class Benchmark:
             self.eager[place.name] = limit
 
 
-def rounds_to_tell(cases: Sequence[Case]) -> int:
+def rounds_to_tell(cases: Sequence[MessageCase]) -> int:
     """With fewer rounds the fastest of as many ways as there are at one length could not be told, nor an interval."""
     ways = Counter(
         (case.pattern, case.direction, case.length, case.packet, case.buffers, case.place, case.timing)
@@ -324,7 +324,7 @@ def rounds_to_tell(cases: Sequence[Case]) -> int:
     return rounds_needed(most * (most - 1) // 2)
 
 
-def spread(cases: Sequence[Case]) -> list[Case]:
+def spread(cases: Sequence[MessageCase]) -> list[MessageCase]:
     """The cases in an order of which any first part can stand for the whole: the shortest and the longest messages of
     all ways, then those in the middle, then those between them …"""
     lengths = {

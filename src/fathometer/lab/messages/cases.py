@@ -56,7 +56,7 @@ COLD_BYTES = 1 << 24  # of the messages in them, at most
 
 
 @dataclass(frozen=True)
-class Case:
+class MessageCase:
     """What one row of the results is of.
 
     Attributes:
@@ -175,7 +175,7 @@ def require_used(patterns: Sequence[str], asked: Sequence[str]) -> None:
             )
 
 
-def memory_of(case: Case, ranks: int) -> int:
+def memory_of(case: MessageCase, ranks: int) -> int:
     """Bytes that a rank needs for a case."""
     if case.pattern in PAIR_PATTERNS:
         each = (case.length // 64 + 1) * 64 + (4096 if case.slots > 1 else 0)

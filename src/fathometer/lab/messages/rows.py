@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fathometer.lab.messages.cases import Case
+from fathometer.lab.messages.cases import MessageCase
 from fathometer.lab.messages.fits import Fit, Numbers, fit, half_of_best
 from fathometer.lab.messages.places import Place
 from fathometer.lab.messages.sampling import Sample
@@ -33,7 +33,7 @@ class Measurement:
     twice the exchanges.
     """
 
-    case: Case
+    case: MessageCase
     repetitions: int
     cost: float
     too_short: int = 0

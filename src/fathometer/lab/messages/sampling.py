@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from fathometer.base import ledger
 from fathometer.base.errors import FathometerError
-from fathometer.lab.messages.cases import PAIR_PATTERNS, Case
+from fathometer.lab.messages.cases import PAIR_PATTERNS, MessageCase
 from fathometer.lab.messages.library import Clock, Exchange, now, opened
 from fathometer.lab.messages.places import Place
 from fathometer.lab.messages.synchronisation import CommonClock
@@ -93,13 +93,13 @@ class Sampler:
         """The communicator of this rank's pair at a place; None for a rank that waits."""
         return self._pairs[place].pair
 
-    def nap(self, case: Case) -> float:
+    def nap(self, case: MessageCase) -> float:
         """Seconds that a rank which has nothing to do in a case sleeps between two looks."""
         place = self._places.get(case.place)
         waiting = place is not None and 2 * len(place.pairs) < self._comm.size
         return LONG_NAP_SECONDS if waiting else NAP_SECONDS
 
-    def calibrate(self, case: Case) -> tuple[int, Sample]:
+    def calibrate(self, case: MessageCase) -> tuple[int, Sample]:
         """How many exchanges make a sample that is long against the clock, and the sample of the last trial."""
         repetitions = max(1, case.slots if case.slots > 1 else 1)
         if case.timing == "window":  # whose number follows from their length
@@ -113,7 +113,7 @@ class Sampler:
                 return repetitions, sample
             repetitions = min(10 * repetitions, math.ceil(AIMED * self.least_seconds / exchange))
 
-    def take_long(self, case: Case, repetitions: int) -> tuple[int, int, Sample]:
+    def take_long(self, case: MessageCase, repetitions: int) -> tuple[int, int, Sample]:
         """A sample that is long against the clock: as often as one was too short, it is taken again with twice as many
         exchanges. How many it had at last, how often it was taken again, and the sample."""
         again = 0
@@ -123,7 +123,7 @@ class Sampler:
                 return repetitions, again, sample
             repetitions, again = 2 * repetitions, again + 1
 
-    def take(self, case: Case, repetitions: int) -> Sample:
+    def take(self, case: MessageCase, repetitions: int) -> Sample:
         """One sample; the same on all ranks.
 
         Raises FathometerError where MPI or memory refuses the case: on one rank alone it ends the run, since the others
@@ -145,13 +145,13 @@ class Sampler:
             sample.duration = sample.seconds * case.messages_per_exchange * repetitions
         return sample
 
-    def _communicators(self, case: Case) -> tuple[MPI.Intracomm | None, MPI.Intracomm | None]:
+    def _communicators(self, case: MessageCase) -> tuple[MPI.Intracomm | None, MPI.Intracomm | None]:
         if case.pattern in PAIR_PATTERNS:
             return self._pairs[case.place].pair, self._pairs[case.place].active
         comm = self._algorithms[case.pattern, case.algorithm] if case.algorithm else self._comm
         return comm, comm
 
-    def _take(self, case: Case, repetitions: int, comm: MPI.Intracomm, start: MPI.Intracomm) -> _Own:
+    def _take(self, case: MessageCase, repetitions: int, comm: MPI.Intracomm, start: MPI.Intracomm) -> _Own:
         pattern = "pair" if case.pattern in PAIR_PATTERNS else case.pattern
         packet = case.packet or LARGEST_MESSAGE
         words = (pattern, case.protocol, case.direction, case.length, packet, case.slots, self._seed)
@@ -189,7 +189,7 @@ class Sampler:
         own.clock_error = common.error()
         return own
 
-    def _together(self, case: Case, everywhere: list[_Own]) -> Sample:
+    def _together(self, case: MessageCase, everywhere: list[_Own]) -> Sample:
         """The sample of what all ranks saw."""
         taking = [own for own in everywhere if own.role is not None]
         wrong, sent = sum(own.wrong for own in taking), sum(own.bytes for own in taking)

@@ -20,7 +20,7 @@ from fathometer.lab.studies.mixes import with_throughput
 from fathometer.lab.studies.report.asked import answer_of
 from fathometer.lab.studies.report.selection import winners
 from fathometer.lab.studies.results import CaseRuns, Results, Run, seconds_of_runs
-from fathometer.lab.studies.rounds import Progress, Rounds
+from fathometer.lab.studies.rounds import Rounds, StudyDisplay
 from fathometer.lab.studies.store import (
     LOCK,
     MACHINE,
@@ -56,7 +56,7 @@ FREE_IN = {
 
 
 def run_study(
-    study: ReadyStudy, command: Sequence[str], overwrite: bool, progress: Progress, retry_failed: bool = False
+    study: ReadyStudy, command: Sequence[str], overwrite: bool, progress: StudyDisplay, retry_failed: bool = False
 ) -> Results:
     """Run a study, or go on with it; all that it has measured.
 
@@ -79,7 +79,7 @@ def run_study(
 
 
 def _session(
-    study: ReadyStudy, command: Sequence[str], overwrite: bool, progress: Progress, retry_failed: bool
+    study: ReadyStudy, command: Sequence[str], overwrite: bool, progress: StudyDisplay, retry_failed: bool
 ) -> Results:
     """A session of a study, whose folder is locked."""
     folder = study.file.folder

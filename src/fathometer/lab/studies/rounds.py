@@ -54,7 +54,7 @@ class Work(Protocol):
         ...
 
 
-class Progress(Protocol):
+class StudyDisplay(Protocol):
     """Interface of what shows how far a study is."""
 
     def began(self, case: Case, kind: RunKind, number: int, left: float | None) -> None:
@@ -121,7 +121,7 @@ class Rounds:
         limits: Limits,
         work: Work,
         keep: Callable[[Case, Sequence[Run]], None],
-        progress: Progress,
+        progress: StudyDisplay,
         clock: Callable[[], float],
         spent: float = 0.0,
         groups: Sequence[Sequence[str]] = (),

@@ -168,7 +168,7 @@ class RunsTable(Table):
     )
 
 
-class TableTable(Table):
+class AnswerTable(Table):
     """A table of the answer: a row a combination of some factors."""
 
     title: str = key("above it; made from the rows where it is left out", default="")
@@ -243,7 +243,7 @@ class Study(InputFile):
     launch: LaunchTable = section("how runs are started", LaunchTable)
     environment: dict[str, str] = key("variables of the runs", default={})
     runs: RunsTable = section("how often, how long", RunsTable)
-    table: Annotated[tuple[TableTable, ...], Loose] = key("tables of the answer", default=())
+    table: Annotated[tuple[AnswerTable, ...], Loose] = key("tables of the answer", default=())
     plot: Annotated[tuple[PlotTable, ...], Loose] = key("plots of the answer", default=())
     gate: GateTable = section("figures that must not get worse", GateTable)
     landscape: Annotated[tuple[LandscapeTable, ...], Loose] = key("published tables beside", default=())

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from fathometer.lab.studies.report.answer import significance
+from fathometer.lab.studies.report.answer import answer_sentence
 from fathometer.lab.studies.report.levels import assumption
 from fathometer.lab.studies.report.progress import progress_line, progress_of
 from fathometer.lab.studies.report.remarks import remarks
@@ -20,7 +20,7 @@ MOST_FALSE = 0.05 + 2.5 * (0.05 * 0.95 / 200) ** 0.5  # of 200 studies, 2.5 stan
 
 
 def test_the_fastest_is_named_with_its_ratio():
-    said = significance(study(RANKS, table=[{"rows": "ranks, threads", "relative_to": {"ranks": 1, "threads": 1}}]))
+    said = answer_sentence(study(RANKS, table=[{"rows": "ranks, threads", "relative_to": {"ranks": 1, "threads": 1}}]))
     assert said.startswith("2 ranks × 2 threads is the fastest of 4 choices: 3.1")
     assert said.endswith("times as fast as 1 rank × 1 thread.")
 
@@ -32,7 +32,7 @@ def test_counts_that_are_the_same_every_time_need_no_rounds():
         def counted(settings, run):
             return replace(run, figures={figure.name: truth(settings)})
 
-        return significance(study(RANKS, rounds=2, figures=(figure,), runs=counted))
+        return answer_sentence(study(RANKS, rounds=2, figures=(figure,), runs=counted))
 
     assert said(lambda settings: 1e6 * settings["ranks"] + settings["threads"] - 1).startswith(
         "1 rank × 1 thread is the one with the lowest memory of 4 choices: 1.00\u202fMB against 1.00\u202fMB to 2.00"
@@ -48,7 +48,7 @@ def test_counts_that_are_the_same_every_time_need_no_rounds():
 def test_ranks_against_threads_with_a_history_that_makes_no_difference():
     results = study({"ranks": [1, 2], "threads": [1, 2], "history": ["memory", "disk"]}, seed=5, table=BEST,
                     keep=lambda settings: settings["ranks"] * settings["threads"] <= 2)  # fmt: skip
-    said = significance(results)
+    said = answer_sentence(results)
     assert said.startswith("2 ranks × 1 thread (history ")
     assert "is the fastest of 3 choices: 1.8" in said
     assert said.endswith("; history memory and disk do not differ beyond noise.")
@@ -63,13 +63,13 @@ def test_a_setting_that_matters_is_told_with_its_size():
     def truth(settings):
         return speed(settings) * (1.2 if settings["history"] == "disk" else 1.0)
 
-    said = significance(study(HISTORY, truth, noise=0.001, table=BEST))
+    said = answer_sentence(study(HISTORY, truth, noise=0.001, table=BEST))
     assert memory_over_disk(said) == pytest.approx(1.2, rel=0.002)
     assert said.endswith("times as fast as disk.")
     rates = study(HISTORY, truth, noise=0.001, figures=(KERNEL,), table=BEST)
-    assert memory_over_disk(significance(rates)) == pytest.approx(1.2, rel=0.002)
+    assert memory_over_disk(answer_sentence(rates)) == pytest.approx(1.2, rel=0.002)
     other = study(RANKS | {"history": ["disk", "memory"]}, truth, noise=0.001, table=BEST)
-    assert memory_over_disk(significance(other)) == pytest.approx(1.2, rel=0.002)
+    assert memory_over_disk(answer_sentence(other)) == pytest.approx(1.2, rel=0.002)
 
 
 def test_rounds_in_which_cases_failed_do_not_shift_what_a_setting_does():
@@ -84,14 +84,14 @@ def test_rounds_in_which_cases_failed_do_not_shift_what_a_setting_does():
 
     factors = {"ranks": [1, 2], "history": ["memory", "disk"]}
     table = [{"rows": "ranks", "best_over": ["history"]}]
-    said = significance(study(factors, truth, rounds=20, noise=0.001, runs=runs, table=table))
+    said = answer_sentence(study(factors, truth, rounds=20, noise=0.001, runs=runs, table=table))
     assert memory_over_disk(said) == pytest.approx(2**0.5, rel=0.002)
 
 
 def test_false_claims_are_rare():
     """Of 200 studies in which nothing makes a difference, few claim one."""
     said = Counter(
-        "do not differ" in significance(study(RANKS, lambda _: 1.0, seed=seed, rounds=10)) for seed in range(200)
+        "do not differ" in answer_sentence(study(RANKS, lambda _: 1.0, seed=seed, rounds=10)) for seed in range(200)
     )
     assert said[False] / 200 <= MOST_FALSE
 
@@ -100,19 +100,19 @@ def test_equal_choices_are_fastest_together():
     def truth(settings):
         return 1.0 if settings["ranks"] == 2 else 1.5
 
-    said = significance(study(RANKS, truth, seed=3))
+    said = answer_sentence(study(RANKS, truth, seed=3))
     assert "2 ranks × 1 thread" in said
     assert "2 ranks × 2 threads" in said
     assert "are the fastest of 4 choices, and do not differ beyond noise" in said
 
 
 def test_values_that_are_not_above_zero_have_no_ratios():
-    said = significance(study(RANKS, lambda settings: settings["ranks"] - 1.0))
+    said = answer_sentence(study(RANKS, lambda settings: settings["ranks"] - 1.0))
     assert said.startswith("The choices are not compared, because ratios need values above zero: total is 0")
 
 
 def test_too_few_rounds_tell_nothing():
-    said = significance(study(RANKS, rounds=5))
+    said = answer_sentence(study(RANKS, rounds=5))
     assert said.startswith("5 rounds in common cannot tell 4 choices apart, for which 8 are needed")
 
 
@@ -131,16 +131,16 @@ def test_what_is_best_depends_on_the_figure(figure, words):
     def varied(settings, run):
         return replace(run, figures={figure.name: 1e9 / run.seconds if figure is KERNEL else 1e9 * run.seconds})
 
-    assert words in significance(study(RANKS, figures=(figure,), runs=varied))
+    assert words in answer_sentence(study(RANKS, figures=(figure,), runs=varied))
 
 
 def test_figures_without_direction_are_not_compared():
-    said = significance(study(RANKS, figures=(replace(TOTAL, direction="none"),)))
+    said = answer_sentence(study(RANKS, figures=(replace(TOTAL, direction="none"),)))
     assert said.startswith("Of total, neither higher nor lower values are better: they are 0.6")
 
 
 def test_nested_studies_have_a_sentence_each():
-    said = significance(
+    said = answer_sentence(
         study(RANKS | {"grid": ["small", "large"]}, nested=["grid"], table=[{"rows": "ranks, threads"}])
     )
     assert said.count("is the fastest of 4 choices") == 2
@@ -201,7 +201,7 @@ def test_rounds_of_one_kind_are_compared_where_only_the_best_was_measured_again(
         runs=runs,
         table=[{"rows": "ranks", "relative_to": {"ranks": 1}, "best_over": ["history"]}],
     )
-    assert "2 ranks (history memory) is the fastest of 2 choices: 2.00" in significance(results)
+    assert "2 ranks (history memory) is the fastest of 2 choices: 2.00" in answer_sentence(results)
 
 
 def failing(share, ranks=2):
@@ -215,7 +215,7 @@ def failing(share, ranks=2):
 
 
 def test_who_fails_is_not_the_fastest_without_a_word():
-    said = significance(study({"ranks": [1, 2]}, rounds=20, runs=failing(0.4)))
+    said = answer_sentence(study({"ranks": [1, 2]}, rounds=20, runs=failing(0.4)))
     assert said.startswith("2 ranks (8 of 20 runs failed) is the fastest of 2 choices")
 
 
@@ -228,22 +228,22 @@ def test_what_has_no_value_stands_in_the_answer():
     results = study({"ranks": [1, 2, 4]}, runs=runs)
     [case] = [case for case in results.cases.values() if case.case.settings["ranks"] == 4]
     given_up = replace(case, runs=[run for run in case.runs if run.kind == "round"][:2])
-    said = significance(replace(results, cases=results.cases | {case.case.name: given_up}))
+    said = answer_sentence(replace(results, cases=results.cases | {case.case.name: given_up}))
     assert "is the fastest of 2 choices" in said
     assert said.endswith(" No value has 4 ranks (all 2 runs failed).")
 
 
 def test_few_rounds_have_no_interval_in_the_answer():
     alone = {"keep": lambda settings: settings["ranks"] == 1}
-    assert significance(study({"ranks": [1, 2]}, rounds=5, **alone)) == "Total is 1.99\u202fs (5 runs): 1 rank."
-    assert " to " in significance(study({"ranks": [1, 2]}, rounds=6, **alone))
+    assert answer_sentence(study({"ranks": [1, 2]}, rounds=5, **alone)) == "Total is 1.99\u202fs (5 runs): 1 rank."
+    assert " to " in answer_sentence(study({"ranks": [1, 2]}, rounds=6, **alone))
 
 
 def test_rounds_that_are_needed_are_one_number():
     """Of four choices, six pairs; of the table, three ratios: fewer rounds would do for these, and it is not said."""
     results = study(RANKS, rounds=5, table=[{"rows": "ranks, threads", "relative_to": {"ranks": 1, "threads": 1}}])
     _, legend = views(results)
-    texts = [significance(results), *legend.texts.values(), *remarks(results)]
+    texts = [answer_sentence(results), *legend.texts.values(), *remarks(results)]
     assert {word for text in texts for word in re.findall(r"(\d+) are needed", text)} == {"8"}
 
 
@@ -265,7 +265,9 @@ def test_answers_use_the_sessions():
         return replace(run, session=session + 1, figures={"total": run.seconds / slow})
 
     results = study({"ranks": [1, 2]}, lambda _: 1.0, rounds=24, noise=0.001, runs=runs)
-    assert significance(results).startswith("Sessions, or rounds that depend on each other, differ too much to tell 2")
+    assert answer_sentence(results).startswith(
+        "Sessions, or rounds that depend on each other, differ too much to tell 2"
+    )
     [cell] = [row[-1] for row in views(results)[0][0].rows if row[0].text == "2"]
     assert cell.interval == ""
 

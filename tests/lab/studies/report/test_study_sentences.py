@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from support import FULL
 
-from fathometer.lab.studies.report.answer import significance
+from fathometer.lab.studies.report.answer import answer_sentence
 from fathometer.lab.studies.report.asked import answer_of
 from fathometer.lab.studies.report.cells import is_speed
 from fathometer.lab.studies.report.remarks import remarks
@@ -68,7 +68,7 @@ def rows(results):
 @pytest.mark.parametrize("seed", range(DRAWS))
 def test_numbers_are_those_of_the_table(seed):
     results, figure = drawn(seed)
-    said, table = significance(results), rows(results)
+    said, table = answer_sentence(results), rows(results)
     cases = {label(tuple(case.case.settings.items())): case for case in results.cases.values()}
     # Who failed, and how often.
     for name, failed, of in re.findall(r"((?:\d+ ranks? × \d+ threads?)) \((\d+) of (\d+) runs failed\)", said):

@@ -7,7 +7,7 @@ import pytest
 from fathometer.base.errors import InputError
 from fathometer.lab.statistics.interval import interval
 from fathometer.lab.statistics.stopping import LEVEL_LOOKED_AT
-from fathometer.lab.studies.report.answer import significance
+from fathometer.lab.studies.report.answer import answer_sentence
 from fathometer.lab.studies.report.asked import answer_of
 from fathometer.lab.studies.report.levels import level_of
 from fathometer.lab.studies.report.quantities import duration_text, ratio_text, spread_text, value_text
@@ -99,7 +99,7 @@ def test_too_few_rounds_are_told():
     cell = cells(main, "speed-up, total")["2", "2"]
     assert cell.differs is False  # three times as fast, but four rounds can tell nothing
     assert "8 are needed" in legend.texts["?"]  # as the answer says, of all pairs
-    assert "for which 8 are needed" in significance(results)
+    assert "for which 8 are needed" in answer_sentence(results)
     assert "n=4" in cells(main, "total")["2", "2"].signs
     one = views(study(RANKS, rounds=1))
     assert cells(one[0][0], "total")["2", "2"].signs == ("1×",)

@@ -28,12 +28,12 @@ from fathometer.lab.studies.report.quantities import (
 )
 from fathometer.lab.studies.report.selection import Block, Chosen, Key, blocks, label
 from fathometer.lab.studies.results import MEASURED, CaseRuns, FigureInfo, Results
-from fathometer.lab.studies.study_file import TableTable
+from fathometer.lab.studies.study_file import AnswerTable
 
 MOST_NAMED = 4  # choices that a sentence names
 
 
-def significance(results: Results, answer: Answer | None = None) -> str:
+def answer_sentence(results: Results, answer: Answer | None = None) -> str:
     """The answer in a sentence, or in one for each combination of the nested factors.
 
     Raises InputError as `answer_of`.
@@ -77,7 +77,7 @@ def failures(chosen: Chosen) -> str:
     return f"{failed} of {len(runs)} runs failed" if failed else ""
 
 
-def _best(results: Results, table: TableTable, block: Block, figure: FigureInfo, made: Intervals, needed: int) -> str:
+def _best(results: Results, table: AnswerTable, block: Block, figure: FigureInfo, made: Intervals, needed: int) -> str:
     sign = 1.0 if figure.direction == "lower" else -1.0
     choices = []
     places = list(itertools.product(block.rows, block.columns))
@@ -177,7 +177,7 @@ def _same_kind(best: _Choice, other: _Choice, figure: FigureInfo) -> tuple[ByRou
     return best.values, other.values
 
 
-def _reference(table: TableTable, ranked: Sequence[_Choice], same: Sequence[_Choice]) -> _Choice:
+def _reference(table: AnswerTable, ranked: Sequence[_Choice], same: Sequence[_Choice]) -> _Choice:
     """What the best one is compared with: the row of relative_to where there is one that differs, else the last one."""
     wanted = tuple((name, table.relative_to.get(name, value)) for name, value in ranked[0].key)
     equal = {choice.key for choice in same}
@@ -205,7 +205,7 @@ def _no_difference(
     return f"the {count} choices do not differ beyond noise: {ends}."
 
 
-def _effects(results: Results, table: TableTable, figure: FigureInfo, made: Intervals, needed: int) -> list[str]:
+def _effects(results: Results, table: AnswerTable, figure: FigureInfo, made: Intervals, needed: int) -> list[str]:
     """What the factors of best_over do, each on average over all else."""
     found: dict[tuple[str, int, int], dict[int, float]] = {}
     values_of: dict[str, list[object]] = {}
@@ -232,7 +232,7 @@ def _effects(results: Results, table: TableTable, figure: FigureInfo, made: Inte
 
 
 def _effect(
-    results: Results, table: TableTable, figure: FigureInfo, name: str, first: object, second: object
+    results: Results, table: AnswerTable, figure: FigureInfo, name: str, first: object, second: object
 ) -> dict[int, float]:
     """Of each round the geometric mean, over cases that are alike in all else, of the second's ratio to the first."""
     alike: dict[str, dict[object, CaseRuns]] = {}

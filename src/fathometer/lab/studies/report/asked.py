@@ -14,7 +14,7 @@ from fathometer.config.table import Table
 from fathometer.lab.studies.builds import BUILD
 from fathometer.lab.studies.mixes import ALONE
 from fathometer.lab.studies.results import FigureInfo, Results
-from fathometer.lab.studies.study_file import GateTable, LandscapeTable, PlotTable, TableTable
+from fathometer.lab.studies.study_file import AnswerTable, GateTable, LandscapeTable, PlotTable
 
 Asked = TypeVar("Asked", bound=Table)
 SCALES = ("nodes", "ranks", "threads", "jobs", "cpus", "cores")  # factors of how much of a machine a case uses
@@ -29,7 +29,7 @@ class Answer:
         gate, landscapes: of the study file. nested: factors for each of whose values there is a table of its own.
     """
 
-    tables: Sequence[TableTable]
+    tables: Sequence[AnswerTable]
     plots: Sequence[PlotTable]
     gate: GateTable
     landscapes: Sequence[LandscapeTable]
@@ -42,12 +42,12 @@ def answer_of(results: Results) -> Answer:
     Raises InputError as `check`, and where its definition is damaged.
     """
     definition = results.definition
-    tables = _read(TableTable, definition, "table")
+    tables = _read(AnswerTable, definition, "table")
     plots = _read(PlotTable, definition, "plot")
     gates = _read(GateTable, {"gate": [definition.get("gate") or {}]}, "gate")
     nested = tuple(str(name) for name in definition.get("nested") or ())
     if not tables:
-        tables = [TableTable(rows=tuple(name for name in results.factors if name not in nested))]
+        tables = [AnswerTable(rows=tuple(name for name in results.factors if name not in nested))]
     if not plots and (figures := merits(results.figures)):
         rows = [name for name in names_of(tables[0].rows) if name in varied(results, None)]
         if rows:
@@ -130,7 +130,7 @@ def cases_of(results: Results, design: str | None) -> list[str]:
     return [name for name, case in results.cases.items() if not {ALONE, BUILD} & case.case.settings.keys()]
 
 
-def _default_plot(rows: Sequence[str], table: TableTable, figure: str, results: Results) -> PlotTable:
+def _default_plot(rows: Sequence[str], table: AnswerTable, figure: str, results: Results) -> PlotTable:
     lines = rows[0] if len(rows) > 1 else table.by
     scales = [name for name in rows if name in SCALES and len(results.factors[name]) > 2]
     if scales and all(_positive(value) for value in results.factors[scales[0]]):

@@ -23,7 +23,7 @@ from fathometer.lab.studies.report.levels import Intervals, intervals_of
 from fathometer.lab.studies.report.quantities import counted, ratio_text, spread_text
 from fathometer.lab.studies.report.selection import Block, Chosen, Key, keys_of
 from fathometer.lab.studies.results import CaseRuns, FigureInfo, Results
-from fathometer.lab.studies.study_file import TableTable
+from fathometer.lab.studies.study_file import AnswerTable
 from fathometer.report.formatting import percent
 
 Kind = Literal["name", "value", "ratio", "reference", "setting", "missing", "failed"]
@@ -160,7 +160,7 @@ class Ratios:
     """
 
     results: Results
-    table: TableTable
+    table: AnswerTable
     figures: Sequence[FigureInfo]
     made: Sequence[Block]
     legend: Legend

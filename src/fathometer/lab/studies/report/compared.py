@@ -9,7 +9,7 @@ from fathometer.lab.statistics.interval import LEVEL
 from fathometer.lab.studies.builds import BASELINE, BUILD
 from fathometer.lab.studies.comparison import SHOWN, Compared, Comparison, Verdict, compare_builds, verdict_text
 from fathometer.lab.studies.design import text_of
-from fathometer.lab.studies.report.answer import significance
+from fathometer.lab.studies.report.answer import answer_sentence
 from fathometer.lab.studies.report.asked import Answer
 from fathometer.lab.studies.report.cells import NO_DIFFERENCE, NONE, Cell, Legend
 from fathometer.lab.studies.report.quantities import counted, listed, ratio_text, value_text
@@ -67,7 +67,7 @@ def answered(results: Results, answer: Answer) -> tuple[str, list[View], Legend]
     """What a study answers: in sentences, in tables, and the legend of these; with [gate] baseline what the gate says
     comes first. Raises InputError as `answer_of`."""
     shown, legend = views(results, answer)
-    text = significance(results, answer)
+    text = answer_sentence(results, answer)
     if answer.gate.baseline is None:
         return text, shown, legend
     comparison = compare_builds(results)

@@ -7,7 +7,7 @@ from fathometer.lab.studies.report.asked import Answer, cases_of, merits
 from fathometer.lab.studies.report.levels import level_of
 from fathometer.lab.studies.report.selection import places
 from fathometer.lab.studies.results import Results
-from fathometer.lab.studies.study_file import TableTable
+from fathometer.lab.studies.study_file import AnswerTable
 
 
 def rounds_needed_in(results: Results, answer: Answer) -> int:
@@ -17,7 +17,7 @@ def rounds_needed_in(results: Results, answer: Answer) -> int:
     return rounds_needed(max(1, most), level_of(results))
 
 
-def _comparisons(results: Results, answer: Answer, table: TableTable) -> int:
+def _comparisons(results: Results, answer: Answer, table: AnswerTable) -> int:
     found, _ = places(results, answer, table)
     cells = [len(place.rows) * len(place.columns) for place in found]
     counts = [n * (n - 1) // 2 for n in cells]

@@ -19,7 +19,7 @@ from fathometer.lab.studies.report.quantities import unit_of
 from fathometer.lab.studies.report.samples import samples
 from fathometer.lab.studies.report.selection import Block, Key, blocks, label
 from fathometer.lab.studies.results import FigureInfo, Results
-from fathometer.lab.studies.study_file import PlotTable, TableTable
+from fathometer.lab.studies.study_file import AnswerTable, PlotTable
 from fathometer.report.figures import DOT, INK, LINE, SQUARE, Figure, figure, plain
 
 PALE, DARK = "#eef4f9", "#5f9ecb"  # of heat maps, on which black can be read
@@ -53,7 +53,7 @@ def plots(results: Results, answer: Answer) -> list[Figure]:
     for number, plot in enumerate(answer.plots, 1):
         info = results.figures[plot.figure]
         rows = (plot.x, plot.y) if plot.y else (plot.x,)
-        table = TableTable(
+        table = AnswerTable(
             rows=rows, columns=(plot.figure,), by=plot.lines, best_over=plot.best_over, design=plot.design
         )
         for place, block in enumerate(blocks(results, answer, table), 1):

@@ -14,7 +14,7 @@ from fathometer.lab.studies.results import MEASURED, MOST_SECONDS, Results, seco
 
 
 @dataclass(frozen=True)
-class Progress:
+class StudyState:
     """How far a study is.
 
     Attributes:
@@ -31,7 +31,7 @@ class Progress:
     left: tuple[float, float] | None
 
 
-def progress_of(results: Results) -> Progress:
+def progress_of(results: Results) -> StudyState:
     """How far a study is, by its runs so far; winners that are measured again come on top."""
     runs = results.definition.get("runs") or {}
     fewest, many = _rounds(runs)
@@ -42,7 +42,7 @@ def progress_of(results: Results) -> Progress:
     done = sum(map(len, made))
     known = [median(seconds) for seconds in made if seconds]
     if not known:
-        return Progress(done, fewest * cases, many * cases, None, None)
+        return StudyState(done, fewest * cases, many * cases, None, None)
     each = sum(known) / len(known)
     least, most = (each * max(0, rounds * cases - done) for rounds in (fewest, many))
     budget = runs.get("budget")
@@ -50,7 +50,7 @@ def progress_of(results: Results) -> Progress:
         spent = seconds_of_runs(run for case in results.cases.values() for run in case.runs)
         rest = max(0.0, seconds_of(budget) - spent)
         least, most = min(least, rest), min(most, rest)
-    return Progress(done, fewest * cases, many * cases, each * cases, (least, most))
+    return StudyState(done, fewest * cases, many * cases, each * cases, (least, most))
 
 
 def progress_line(results: Results, now: float) -> str:

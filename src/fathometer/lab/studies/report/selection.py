@@ -15,7 +15,7 @@ from fathometer.lab.studies.design import text_of
 from fathometer.lab.studies.report.asked import Answer, cases_of, merits, names_of, varied
 from fathometer.lab.studies.report.levels import seed_of
 from fathometer.lab.studies.results import MEASURED, CaseRuns, FigureInfo, Results, RunKind
-from fathometer.lab.studies.study_file import TableTable
+from fathometer.lab.studies.study_file import AnswerTable
 
 Key = tuple[tuple[str, Value], ...]  # names and values of factors, in their order
 
@@ -74,7 +74,7 @@ class Place:
     columns: Sequence[Key]
 
 
-def places(results: Results, answer: Answer, table: TableTable) -> tuple[list[Place], dict[Key, list[CaseRuns]]]:
+def places(results: Results, answer: Answer, table: AnswerTable) -> tuple[list[Place], dict[Key, list[CaseRuns]]]:
     """Where the cells of a table are, and the cases of each. Factors that vary and that no key of the table names, are
     further rows."""
     nested = [name for name in answer.nested if name not in (*names_of(table.rows), table.by, *table.best_over)]
@@ -97,7 +97,7 @@ def places(results: Results, answer: Answer, table: TableTable) -> tuple[list[Pl
     return made, groups
 
 
-def blocks(results: Results, answer: Answer, table: TableTable) -> list[Block]:
+def blocks(results: Results, answer: Answer, table: AnswerTable) -> list[Block]:
     """The cells of a table."""
     figures = list(table.columns) or merits(results.figures)
     deciding = next(

@@ -23,7 +23,7 @@ from fathometer.lab.studies.report.needed import rounds_needed_in
 from fathometer.lab.studies.report.quantities import common_size, listed, with_unit
 from fathometer.lab.studies.report.selection import Block, Key, blocks, label
 from fathometer.lab.studies.results import FigureInfo, Results
-from fathometer.lab.studies.study_file import TableTable
+from fathometer.lab.studies.study_file import AnswerTable
 
 MOST_COLUMNS = 10  # with those of the rows' names: what fits on paper; further ones go into another table
 
@@ -70,7 +70,7 @@ class _Columns:
     """The columns of one block of a table, put together to views."""
 
     results: Results
-    table: TableTable
+    table: AnswerTable
     figures: Sequence[FigureInfo]
     block: Block
     ratios: Ratios
