@@ -140,7 +140,7 @@ class TimeApplication(ABC):
             self.import_modules(self.name)
             with collective_errors(comm):
                 self.require(comm)  # before an earlier input file is replaced
-        text = self.demo_text(quick)
+            text = self.demo_text(quick)
         with results_folder(folder, comm):
             with ledger.phase("set up"):
                 with collective_errors(comm):
