@@ -41,6 +41,9 @@ def test_the_value_is_pythons(text):
     ("text", "wanted"),
     [
         ("1 < a <= 3", True),
+        ("1 < a < 2", False),
+        ("9 < a < 10", False),
+        ("1 < a < b < 2 < 3", False),
         ("c in ['memory', 'disk']", True),
         ("c not in ['memory']", True),
         ("a * 2 if d else 7", 6),

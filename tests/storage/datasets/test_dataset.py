@@ -108,11 +108,15 @@ def test_files_of_others_with_records(tmp_path, kind, records):
             variable.scale_factor = 0.5
             file.set_auto_scale(False)
             variable[:] = values[name]
-    with DatasetFile(tmp_path / "r.nc") as file:
-        for name in records:
-            assert np.array_equal(file.read(name), values[name])
-            assert np.array_equal(file.read(name, (1, 1), (4, 2)), values[name][1:4, 1:2])
-            assert file.attribute(name, "scale_factor") == 0.5
+    data, width = (tmp_path / "r.nc").read_bytes(), 8 if kind == "NETCDF3_64BIT_DATA" else 4
+    assert int.from_bytes(data[4 : 4 + width], "big") == 5
+    (tmp_path / "streamed.nc").write_bytes(data[:4] + b"\xff" * width + data[4 + width :])  # as many as there are
+    for path in (tmp_path / "r.nc", tmp_path / "streamed.nc"):
+        with DatasetFile(path) as file:
+            for name in records:
+                assert np.array_equal(file.read(name), values[name])
+                assert np.array_equal(file.read(name, (1, 1), (4, 2)), values[name][1:4, 1:2])
+                assert file.attribute(name, "scale_factor") == 0.5
 
 
 def test_what_is_no_such_file(tmp_path):

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from fathometer.lab.studies.report.answer import answer_sentence
+from fathometer.lab.studies.report.cells import LONGEST_REASON, MOST_SIGNS, Legend
 from fathometer.lab.studies.report.levels import assumption
 from fathometer.lab.studies.report.progress import progress_line, progress_of
 from fathometer.lab.studies.report.remarks import remarks
@@ -317,3 +318,27 @@ def test_a_clock_that_changed_is_told():
     assert "The clock of the fastest cpu was 2.00 to 3.00 GHz at the ends of the runs." in remarks(
         study(RANKS, runs=runs)
     )
+
+
+def test_equal_choices_are_seldom_told_apart():
+    """The best of six is one of fifteen pairs: at the level of a single one, six studies of 100 would find it."""
+    choices = {"n": [1, 2, 3, 4, 5, 6]}
+    studies = (study(choices, lambda _: 1.0, rounds=12, noise=0.02, seed=seed) for seed in range(100))
+    told = [answer_sentence(one).startswith("The 6 choices do not differ") for one in studies]
+    assert told.count(False) <= 3
+
+
+def test_remarks_below_a_table_are_few_and_short():
+    legend = Legend()
+    signs = [legend.letter(f"remark {n}") for n in range(MOST_SIGNS + 3)]
+    assert len(set(signs)) == len(legend.texts) == MOST_SIGNS + 1
+    assert signs[25:28] == ["z", "aa", "ab"]
+    assert signs[-1] == signs[-2]
+    assert "there are more remarks than are listed here" in legend.texts[signs[-1]]
+
+    def runs(settings, run):
+        return replace(run, failed="x" * 500, figures={}) if settings["n"] == 2 else run
+
+    results = study({"n": [1, 2]}, lambda _: 1.0, runs=runs)
+    below = "\n".join(views(results)[1].texts.values())
+    assert 100 < max(map(len, re.findall("x+…x+", below))) <= LONGEST_REASON

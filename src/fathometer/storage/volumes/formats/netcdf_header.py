@@ -111,8 +111,10 @@ class _Reader:
         padded = [-(-size // 4) * 4 for size, of in zip(sizes, of_records, strict=True) if of]
         # A single variable of records is not padded.
         stride = sum(padded) if len(padded) != 1 else sizes[of_records.index(True)]
-        if records >= (1 << 32) - 1 and self._version != 5:
-            records = 0  # written as a stream
+        if records == (1 << (64 if self._version == 5 else 32)) - 1:  # written as a stream: as many as there are
+            starts = [start for (*_, start), of in zip(found, of_records, strict=True) if of]
+            padding = 3 if len(padded) > 1 else 0  # which may be missing at the end of the file
+            records = max(0, self._size + padding - min(starts)) // stride if stride else 0
         variables = {}
         for (name, numbers, own, kind, start), of in zip(found, of_records, strict=True):
             if record in numbers[1:]:
