@@ -67,28 +67,22 @@ def shown_of(folder: Path, names: Sequence[str], shape: Sequence[int], most: int
         for name in names:
             try:
                 with FieldFile(folder / name, shape) as file:
-                    maps.append([(kind, file.map(kind), file.extent(kind)) for kind in file.kinds()])
+                    maps.append([(kind, *thinned(file.map(kind), most), file.extent(kind)) for kind in file.kinds()])
                     sections.append(file.section())
                     found.times.append(file.time)
                     currents = file.arrows() if arrows else None
             except (FathometerError, OSError) as error:
                 found.gone[str(name)] = str(error)
-    for number, (kind, _, extent) in enumerate(maps[-1] if maps else ()):
-        parts = [thinned(one[number][1], most) for one in maps]
-        plane = Plane(
-            kind.label, tuple(part for part, _ in parts), extent.of_blocks(parts[0][1]), parts[0][1], kind.colours
-        )
+    for number, (kind, _, blocks, extent) in enumerate(maps[-1] if maps else ()):
+        parts = tuple(one[number][1] for one in maps)
+        plane = Plane(kind.label, parts, extent.of_blocks(blocks), blocks, kind.colours)
         plane = replace(_in_units(plane, kind), diverging=kind.diverging, contours=kind.name == "streamfunction")
         found.maps.append(replace(plane, arrows=currents) if kind.name == "height" else plane)
     if sections and (last := sections[-1]) is not None:
-        parts = [thinned(one.values, max(most, one.values.shape[1])) for one in sections if one is not None]
-        found.section = Plane(
-            "Temperature (°C)",
-            tuple(part for part, _ in parts),
-            last.extent.of_blocks(parts[0][1]),
-            parts[0][1],
-            "Plasma",
-        )
+        thin = [thinned(one.values, max(most, one.values.shape[1])) for one in sections if one is not None]
+        blocks = thin[-1][1]
+        parts = tuple(part for part, _ in thin)
+        found.section = Plane("Temperature (°C)", parts, last.extent.of_blocks(blocks), blocks, "Plasma")
         found.place = last.title
     return found
 

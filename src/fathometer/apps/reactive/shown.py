@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -59,7 +60,7 @@ class Shown:
     parts: tuple[Values, ...]
     blocks: tuple[int, int]
 
-    @property
+    @cached_property
     def scale(self) -> Scale:
         """The range of the finite values of all parts."""
         return range_of(self.parts, self.field.kind in CONCENTRATIONS)
