@@ -84,16 +84,6 @@ REMOVES = {
             "that description itself, which was read as one",
         ],
     },
-    "runs/finished_tasks.py": {
-        "_opened remove_parts": ["by the names of finished tasks, in a folder that holds nothing else or the mark"],
-        "_remove remove_parts": ["by the names of finished tasks, in a folder that holds nothing else or the mark"],
-        "_remove remove_file": [
-            "NUMBER.npz, beside the mark",
-            "the mark itself, last",
-            "the lock, which this run holds and which held nothing else",
-        ],
-        "_remove remove_empty": ["nothing is in it"],
-    },
     "runs/folder_lock.py": {
         "FolderLock.close erase": ["of a journal, as journal_folder.py"],
         "FolderLock.close remove_file": ["the lock, which this run holds and which held nothing else"],
@@ -103,6 +93,7 @@ REMOVES = {
     },
     "runs/journal_folder.py": {
         "open_journal erase": ["of a journal"],
+        "conclude erase": ["of this run's journal"],
         "erase remove_file": ["survey.json, the mark"],
         "_remove remove_file": ["by the names of a journal's files, beside the mark; without it unfinished ones alone"],
         "_tidy remove_file": [
@@ -111,8 +102,6 @@ REMOVES = {
         ],
     },
     "runs/lifecycle.py": {
-        "locked_folder remove_unfinished": ["unfinished files of the run's results, as results_lock.py"],
-        "ResumableRun.complete erase": ["of this run's journal"],
         "remove_record remove_file": [
             "run.json that was seen to be a record, and its page, or what --overwrite replaces"
         ],
@@ -146,16 +135,24 @@ REMOVES = {
         ],
         "_verified remove_file": ["a contribution that the journal names, which is damaged"],
     },
+    "runs/task_run.py": {
+        "locked_folder remove_unfinished": ["unfinished files of the run's results, as results_lock.py"],
+        "_take_over remove_unfinished": ["unfinished files of the run's results, as results_lock.py"],
+        "ResumableRun.complete erase": ["of this run's journal"],
+    },
     "seismic/elastic/driver.py": {
-        "_clear remove_unfinished": ["unfinished files of the run's results, as results_lock.py"],
-        "_clear remove_parts": ["unfinished snapshots and maps, by their names, in a folder whose lock the run holds"],
-        "_clear remove_volume": ["results that the folder's record names, of kinds that these runs write"],
+        "ElasticModelling.clear remove_unfinished": ["unfinished files of the run's results, as results_lock.py"],
+        "ElasticModelling.clear remove_parts": [
+            "unfinished snapshots and maps, by their names, in a folder whose lock the run holds"
+        ],
+        "ElasticModelling.clear remove_volume": [
+            "results that the folder's record names, of kinds that these runs write"
+        ],
     },
-    "seismic/modelling/driver.py": {
-        "_model remove_unfinished": ["unfinished files of the run's results, as results_lock.py"]
-    },
-    "seismic/setup/results_files.py": {
-        "remove_outdated remove_volume": ["volumes that the folder's record names, of kinds that migrations write"]
+    "seismic/setup/survey_tasks.py": {
+        "SurveyTasks.remove_outdated remove_volume": [
+            "volumes that the folder's record names, of kinds that migrations write"
+        ]
     },
     "storage/atomic.py": {
         "NewFile.create remove_file": ["this process has just made it"],

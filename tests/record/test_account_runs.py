@@ -361,14 +361,14 @@ def test_a_run_that_is_ended_in_the_middle_of_a_call_says_so_in_its_record(tmp_p
         "    from mpi4py import MPI\n"
         "    print('waiting', flush=True)\n"
         "    MPI.COMM_WORLD.recv(source=0, tag=77)\n"
-        "driver._model_shots = wait\n"
+        "driver.AcousticModelling.model = wait\n"
         "main.watchdog = functools.partial(main.watchdog, seconds=0.5)\n"
         "sys.exit(main.main(sys.argv[1:]))\n"
     )
     process = start(sys.executable, tmp_path / "stuck.py", "model", survey(tmp_path, MODEL), "--quiet")
     assert process.stdout.readline() == "waiting\n"
     process.send_signal(signal.SIGTERM)
-    assert finish(process).code == 130
+    assert finish(process).code == 75
     assert unfinished(tmp_path / "out")["validity"]["reasons"] == ["unfinished: interrupted"]
 
 

@@ -122,23 +122,24 @@ def test_a_folder_that_no_state_has_made_stays(tmp_path):
     assert contents(states / "00000002") == before
 
 
-def test_finished_tasks_elsewhere_stay(tmp_path):
-    make, command, folder = COMMANDS["elastic"]
+@pytest.mark.parametrize("name", ["model", "elastic", "migrate"])
+def test_a_journal_elsewhere_stays(tmp_path, name):
+    make, command, folder = COMMANDS[name]
     path, away = make(tmp_path), tmp_path / "away"
     away.mkdir()
-    (away / "00000001.npz").write_text("mine")
+    (away / "000001-traces.npy").write_text("mine")
     (tmp_path / folder).mkdir(exist_ok=True)
-    (tmp_path / folder / "finished-tasks").symlink_to(away)
-    refused(path, command, tmp_path / folder, f"{folder}/finished-tasks: is a link to '{away}'")
-    assert contents(away) == {"00000001.npz": b"mine"}
+    (tmp_path / folder / "journal").symlink_to(away)
+    refused(path, command, tmp_path / folder, f"{folder}/journal: is a link to '{away}'")
+    assert contents(away) == {"000001-traces.npy": b"mine"}
 
 
 @pytest.mark.parametrize(
     ("command", "name"),
     [
         ("ocean", "lock"),
-        ("model", "lock"),
-        ("elastic", "finished-tasks/lock"),
+        ("model", "journal/lock"),
+        ("elastic", "journal/lock"),
         ("migrate", "journal/lock"),
         ("migrate-time", "journal/lock"),
     ],

@@ -16,6 +16,7 @@ from fathometer.runs.contributions import Window, contribute, peak_of
 from fathometer.runs.folder_lock import FolderLock
 from fathometer.runs.journal import Journal, read_journal
 from fathometer.runs.journal_folder import write_fingerprint
+from fathometer.runs.options import RunKind
 from fathometer.runs.run_input import RunInput
 from fathometer.runs.summation import Terms, fold, total
 
@@ -74,7 +75,7 @@ def contributions(folder, count=6, dtype=np.float32):
     """A journal of shots in random windows, and the sum of what they add, in float64."""
     rng = np.random.default_rng(7)
     (folder / "journal").mkdir()
-    write_fingerprint(folder / "journal", RunInput({}))
+    write_fingerprint(folder / "journal", RunInput({}), RunKind())
     journal = Journal(folder / "journal", run="run")
     wanted = {name: np.zeros(SHAPE) for name in NAMES}
     for task in range(count):

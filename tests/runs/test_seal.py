@@ -119,7 +119,7 @@ def test_a_changed_byte_of_the_fingerprint_is_refused(tmp_path):
     """In one line that names the file; spaces between its entries do not matter."""
     journal, _ = contributions(tmp_path, 1)
     given = RunInput({"version": "0", "survey": {"imaging": {"every": 4.5}}, "shots": "1 shots"}, {"whole": [{"a": 1}]})
-    write_fingerprint(journal.folder, given)
+    write_fingerprint(journal.folder, given, RunKind())
     path = journal.folder / "survey.json"
     raw, refused = path.read_bytes(), 0
     options = RunOptions(resume=True)

@@ -55,7 +55,7 @@ COMMANDS = {
         "out",
         (
             *("snapshots-shot-1-vx.rsf", "snapshots-shot-2-vz.rsf@", "snapshots-shot-9-sxx.nc", "shots-vx.segy"),
-            *("peak-velocity-shot-1-vertical.rsf@", "peak-velocity-shot-1.png", "finished-tasks/00000002.npz"),
+            *("peak-velocity-shot-1-vertical.rsf@", "peak-velocity-shot-1.png", "journal/000002-traces.npy"),
         ),
         ("snapshots-mine.rsf", "mine.segy", "image.rsf"),
     ),
@@ -104,7 +104,7 @@ def test_a_run_at_work_keeps_them(tmp_path):
     path = seismic(tmp_path, MODEL)
     (tmp_path / "out").mkdir()
     [part] = parts(tmp_path / "out", ("shots.segy",))
-    with FileLock(tmp_path / "out" / "lock") as lock:
+    with FileLock(tmp_path / "out" / "journal" / "lock") as lock:
         assert lock.acquire()
         lock.write("process 1 on a host")
         done = here("model", path, "--quiet")

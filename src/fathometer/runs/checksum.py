@@ -29,6 +29,6 @@ def checksum(values: np.ndarray, shape: Sequence[int] | np.ndarray, lo: Sequence
     return int(_native.checksum(bits[(None,) * more], whole, first))
 
 
-def checksum_of_bytes(data: Iterable[bytes]) -> int:
+def checksum_of_bytes(data: Iterable[bytes | memoryview]) -> int:
     """A checksum of some bytes, one after the other, as a number like those of volumes: it adds up with zeros."""
     return int(hash_of_all(data)[:16], 16)

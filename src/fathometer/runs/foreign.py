@@ -9,7 +9,7 @@ from pathlib import Path
 from fathometer.base.errors import InputError
 from fathometer.base.removal import Mark
 from fathometer.record.envelope import BEGINNING, PAGE, RECORD, UNFINISHED
-from fathometer.runs import finished_tasks, journal_folder
+from fathometer.runs import journal_folder
 from fathometer.runs.journal import FOLDER as JOURNAL
 from fathometer.runs.options import RunOptions
 from fathometer.runs.restart_hint import DEMO, has_state
@@ -51,11 +51,10 @@ def require_own_results(output: Path, results: Iterable[Path], options: RunOptio
 
 
 def _holds_a_run(output: Path) -> bool:
-    """Whether a run of this program has left its record, its journal, finished tasks or a state in a folder."""
+    """Whether a run of this program has left its record, its journal or a state in a folder."""
     return (
         any(Mark(name, BEGINNING).on(output) for name in (RECORD, UNFINISHED))
         or journal_folder.MARK.on(output / JOURNAL)
-        or finished_tasks.MARK.on(output / finished_tasks.FOLDER)
         or has_state(output)
     )
 

@@ -3,7 +3,8 @@
 OUTPUT/journal/
     survey.json          fingerprint of the computation, and the state of its files (run_input.py)
     RUN-GROUP.jsonl      a line for each task, finished or failed; a file for each run and group of ranks
-    NNNNNN-VOLUME.npy    contribution of the task to a volume of the results; written before its line
+    NNNNNN-NAME.npy      contribution of the task to a volume of the results, or an array that is kept as it is; written
+                         before its line
     NAME.sum             sum of contributions (sum_file.py), which replaces them
     NNNNNN.claim         the task was taken by a group of this run, or of several that share the tasks (claims.py)
     finished             the results are written
@@ -44,7 +45,8 @@ NAP_SECONDS = 0.2  # between them
 
 @dataclass(frozen=True)
 class VolumePart:
-    """A task's contribution to one volume: its largest magnitude, and its checksum (checksum.py)."""
+    """A task's contribution to one volume: its largest magnitude, and its checksum (checksum.py); of an array that is
+    kept as it is, that of its file."""
 
     peak: float
     checksum: int
@@ -55,9 +57,10 @@ class Contribution:
     """Contribution of a finished task to the volumes of the results.
 
     Attributes:
-        task: its number. lo, hi: half-open window of cells of the whole volumes, (x, y, z) each.
-        parts: by the name of the volume; none where only a sum tells of the task. seconds: of the task. ranks: that
-            worked on it. input: hash of what the task alone has read; "": nothing.
+        task: its number. lo, hi: half-open window of cells of the whole volumes, (x, y, z) each; empty: the parts are
+            kept as they are. parts: by the name of the volume, or of the array; none where only a sum tells of the
+            task. seconds: of the task. ranks: that worked on it. input: hash of what the task alone has read; "":
+            nothing.
     """
 
     task: int
@@ -67,6 +70,11 @@ class Contribution:
     seconds: float
     ranks: int
     input: str = ""
+
+    @property
+    def kept(self) -> bool:
+        """Whether its parts are arrays that stand for themselves, not windows of volumes."""
+        return self.lo == self.hi
 
     @classmethod
     def of(cls, line: Mapping[str, Any]) -> Self:
@@ -92,6 +100,7 @@ class Journal:
         folder: of the journal. done: finished tasks by number. failed: reasons of failed tasks by number.
         failed_inputs: hashes of what these have read. damaged: lines that are not what was written.
         sums: of contributions of done tasks. finished: the results are written. run: name of this run.
+        lost: tasks with a line whose contributions are missing; their work is to be done again.
         repaired: fingerprints of earlier versions of the repairable input, which some done tasks have used.
         unflushed: done tasks whose contributions may not have reached the device.
         claims: of a run that shares the tasks. others_at_work: other runs, or the last of them, sum up the earlier
@@ -103,6 +112,7 @@ class Journal:
     failed: dict[int, str] = field(default_factory=dict)
     failed_inputs: dict[int, str] = field(default_factory=dict)
     damaged: int = 0
+    lost: list[int] = field(default_factory=list)
     sums: list[SumFile] = field(default_factory=list)
     finished: bool = False
     run: str = ""
@@ -134,8 +144,13 @@ class Journal:
         """Those of the tasks that are neither done nor failed."""
         return [task for task in tasks if task not in self.done and task not in self.failed]
 
+    def lose(self, task: int) -> None:
+        """Take a task for not done, whose results are no longer there."""
+        del self.done[task]
+        self.lost.append(task)
+
     def contribution(self, task: int, volume: str) -> Path:
-        """The file of a task's contribution to a volume."""
+        """The file of a task's contribution to a volume, or of an array that it keeps."""
         return self.folder / f"{task:06d}-{volume}.npy"
 
     def take(self, tasks: Iterable[int]) -> Iterator[int]:
@@ -236,8 +251,8 @@ def read_journal(folder: Path, but_damaged: bool = False) -> Journal:
     held = [task for sum_file in journal.sums for task in sum_file.tasks]
     if len(held) > len(set(held)):
         raise FathometerError(f"{folder}: is damaged: its sums contradict each other; --overwrite begins anew")
-    for task in absent - set(held):
-        del journal.done[task]
+    for task in sorted(absent - set(held)):
+        journal.lose(task)
     for sum_file in journal.sums:  # which know all that matters of their tasks, also where a line was lost
         for task, input in zip(sum_file.tasks, sum_file.inputs, strict=True):
             journal.done.setdefault(task, Contribution(task, (0, 0, 0), (0, 0, 0), {}, 0.0, 0, input))

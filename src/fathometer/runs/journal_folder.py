@@ -13,7 +13,7 @@ from typing import Any
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.base.removal import Mark, remove_file
 from fathometer.record.envelope import RECORD, plain, write_record
-from fathometer.runs.checksum import checksum
+from fathometer.runs.checksum import checksum, checksum_of_bytes
 from fathometer.runs.fingerprint import differences
 from fathometer.runs.journal import (
     FINGERPRINT,
@@ -82,7 +82,14 @@ def check_options(output: Path, options: RunOptions, kind: RunKind) -> None:
     """Raises InputError where the folder holds an earlier run and the options do not say what to do with it,
     FathometerError where its journal is damaged."""
     folder = output / FOLDER
-    if options.overwrite or options.resume:
+    if options.overwrite:
+        return
+    if (other := run_of(output)) not in ("", kind.name):
+        raise InputError(
+            f"{output}: holds an unfinished {other}; allowed: another [output] directory, or --overwrite, which begins "
+            "anew"
+        )
+    if options.resume:
         return
     if (folder / "finished").exists():
         raise InputError(f"{output}: holds a finished {kind.name}; --overwrite makes it anew")
@@ -102,6 +109,15 @@ def check_options(output: Path, options: RunOptions, kind: RunKind) -> None:
 def has_journal(output: Path) -> bool:
     """Whether there is a journal in the output folder."""
     return (output / FOLDER / FINGERPRINT).exists()
+
+
+def run_of(output: Path) -> str:
+    """What kind of run the journal in the output folder is of (RunKind.name); "" where there is none or it does not
+    say."""
+    try:
+        return str(read_fingerprint(output / FOLDER)["run"]) if has_journal(output) else ""
+    except (KeyError, FathometerError):
+        return ""
 
 
 def results_of(output: Path) -> dict[str, Path]:
@@ -136,18 +152,19 @@ def open_journal(
     path = folder / FINGERPRINT
     if not options.resume or not path.exists():
         erase(folder)
-        write_fingerprint(folder, input)
+        write_fingerprint(folder, input, kind)
         return Journal(folder, run=run, kind=kind)
     before = read_fingerprint(folder)
     repaired, files = before.pop("repaired", []), before.pop("files", {})
+    before.pop("run", None)
     differing = differences(before, plain(input.fingerprint)) + list(changed)
     only_repairable = all(line.startswith(f"{kind.repairable}: ") for line in differing)
     if options.retry_failed and differing and only_repairable:
         # Input of failed tasks has been repaired: that is what --retry-failed is for.
-        write_fingerprint(folder, input, [*repaired, "; ".join(differing)])
+        write_fingerprint(folder, input, kind, [*repaired, "; ".join(differing)])
     elif not differing:
         if alone and files != plain(input.files):  # looked at anew: the next run need not
-            write_fingerprint(folder, input, repaired)
+            write_fingerprint(folder, input, kind, repaired)
     else:
         more = f" and {len(differing) - MAX_DIFFERENCES} more" if len(differing) > MAX_DIFFERENCES else ""
         raise InputError(
@@ -180,16 +197,20 @@ def earlier_inputs(output: Path, alone: bool) -> dict[int, str]:
     return (read_journal(folder, but_damaged=True) if alone else read_shared_journal(folder)).inputs
 
 
-def write_fingerprint(folder: Path, input: RunInput, repaired: Sequence[str] = ()) -> None:
+def write_fingerprint(folder: Path, input: RunInput, kind: RunKind, repaired: Sequence[str] = ()) -> None:
     """Write a journal's survey.json. repaired: the differences that --retry-failed has allowed so far."""
-    entries = {**input.fingerprint, "files": input.files} | ({"repaired": list(repaired)} if repaired else {})
+    entries = {**input.fingerprint, "run": kind.name, "files": input.files}
+    entries |= {"repaired": list(repaired)} if repaired else {}
     write_record(folder / FINGERPRINT, with_seal(entries))
 
 
 def conclude(journal: Journal) -> None:
     """Mark the results as written and remove the contributions, unless some tasks have failed: these can be tried
-    again."""
+    again. A journal that does not last goes whole."""
     if journal.failed:
+        return
+    if not journal.kind.lasting:
+        erase(journal.folder)
         return
     atomic.write(journal.folder / "finished", b"")
     clear(journal.folder)
@@ -240,7 +261,13 @@ def _tidy(folder: Path) -> None:
 
 def _intact(journal: Journal, contribution: Contribution, values: bool) -> bool:
     """Whether the files of a contribution are readable volumes of the right size and, with `values`, have the right
-    checksums. Checksums are always verified when contributions are summed."""
+    checksums, which are always verified when contributions are summed; of arrays that are kept, whether they are what
+    was written."""
+    if contribution.kept:
+        return all(
+            _bytes_intact(journal.contribution(contribution.task, name), part.checksum)
+            for name, part in contribution.parts.items()
+        )
     cells = [b - a for a, b in zip(contribution.lo, contribution.hi, strict=True)]
     for name, part in contribution.parts.items():
         path = journal.contribution(contribution.task, name)
@@ -257,6 +284,14 @@ def _intact(journal: Journal, contribution: Contribution, values: bool) -> bool:
             require_access(path)
             return False
     return True
+
+
+def _bytes_intact(path: Path, expected: int) -> bool:
+    try:
+        return checksum_of_bytes([path.read_bytes()]) == expected
+    except OSError:
+        require_access(path)
+        return False
 
 
 def require_access(path: Path) -> None:

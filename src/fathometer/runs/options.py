@@ -28,11 +28,13 @@ class RunKind:
 
     Attributes:
         name: of the run, such as "simulation". task: of one of its tasks. input: of what it reads.
-        contribution: of what a task adds to the results. volumes: of the results. Phases and kinds of files in the
-            ledger are named after these two.
+        contribution: of what a task adds to the results. volumes: of the results; "": contributions stand side by side
+            and are not added up. Phases and kinds of files in the ledger are named after these two.
         repairable: entry of the fingerprint that may change where failed tasks are tried again.
         result: kind of file whose entry in a record shows that the folder holds results of this kind of run.
         not_finite: advice for the message where a contribution is not finite.
+        partial: results without those of tasks that failed are worth having; else the first failure ends the run.
+        lasting: the journal stays when the results are written, so that they are not replaced without --overwrite.
     """
 
     name: str = "run"
@@ -43,3 +45,5 @@ class RunKind:
     repairable: str = ""
     result: str = ""
     not_finite: str = "look at the input"
+    partial: bool = True
+    lasting: bool = True

@@ -23,11 +23,10 @@ HOLDER = re.compile(r"(?:shared as .+ by )?process \d+ on ")  # how the text of 
 
 
 @contextmanager
-def results_lock(output: Path, comm: MPI.Intracomm, required: bool = True) -> Iterator[bool]:
+def results_lock(output: Path, comm: MPI.Intracomm) -> Iterator[bool]:
     """Collective. Hold the folder's lock on rank 0; the value: whether this rank holds it.
 
-    required: else a run goes on without where the file system has no locks. Raises InputError where another run has it,
-    or the file is no lock, and LockError, on all ranks.
+    Raises InputError where another run has it, or the file is no lock, and LockError, on all ranks.
     """
     lock = FileLock(output / LOCK)
     with ledger.phase("set up"), collective_errors(comm):
@@ -44,8 +43,7 @@ def results_lock(output: Path, comm: MPI.Intracomm, required: bool = True) -> It
                 with suppress(OSError):
                     if not lock.path.stat().st_size:  # just made
                         remove_file(lock.path)
-                if required:
-                    raise
+                raise
     try:
         yield lock.held is not None
     finally:

@@ -7,115 +7,55 @@ from time to time:          flush contributions to the device; fold them into on
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from mpi4py import MPI
 
 from fathometer.base import ledger
-from fathometer.base.errors import FathometerError, InputError, NotFiniteError
+from fathometer.base.errors import InputError, NotFiniteError
 from fathometer.base.ledger import now
 from fathometer.base.progress import Progress
 from fathometer.parallel.collectives import barrier, collective_errors
-from fathometer.parallel.decomposition import Index3
 from fathometer.parallel.groups import Group
-from fathometer.runs.contributions import Window, contribute, flush
+from fathometer.runs.contributions import contribute, flush
 from fathometer.runs.journal import Contribution, Journal
 from fathometer.runs.sum_file import max_loose_bytes
 from fathometer.runs.summation import Terms, fold
+from fathometer.runs.tasks import GroupWork, Tasks, TaskWorker
 
 FLUSH_PAUSE = 100  # time between flushes, in durations of a flush
 
 
-class TaskWorker(Protocol):
-    """An application's work on the tasks of one group of ranks; all methods but `abandon` are collective."""
-
-    def prepare(self, task: int, tasks: int) -> None:
-        """Prepare for a task; tasks: the maximum number for this group. Raises errors that are not the task's own."""
-
-    def work(self, task: int, progress: Progress) -> Window:
-        """Do the task; returns its contribution, valid until the next call.
-
-        Raises InputError or NotFiniteError for errors of this task alone.
-        """
-
-    def reset(self) -> None:
-        """Discard the unfinished work of a task that has failed."""
-
-    def input_of(self, task: int) -> str:
-        """Hash of what a task reads; "" where it cannot be read. On one rank alone, not collective."""
-
-    def close(self) -> None:
-        """Free everything, after all tasks."""
-
-    def abandon(self) -> None:
-        """Free what would outlast the process, after any other error; on this rank alone."""
-
-
-@dataclass(frozen=True)
-class Volumes:
-    """The volumes of the results: their names, cells of each (nx, ny, nz), bytes of a cell."""
-
-    names: Sequence[str]
-    shape: Index3
-    itemsize: int
-
-
-@dataclass
-class GroupWork:
-    """What a group has done: on its first rank the finished tasks, and the errors of failed tasks by number."""
-
-    done: list[int] = field(default_factory=list)
-    errors: dict[int, FathometerError] = field(default_factory=dict)
-
-
 def run_tasks(
-    tasks: Sequence[int],
-    worker: TaskWorker,
-    journal: Journal,
-    volumes: Volumes,
-    comm: MPI.Intracomm,
-    group: Group,
-    ranks: MPI.Intracomm,
-    progress: Progress,
-    steps: int,
+    tasks: Tasks, worker: TaskWorker, journal: Journal, group: Group, ranks: MPI.Intracomm, progress: Progress
 ) -> GroupWork:
     """Collective. Do those of the tasks that are not in the journal, each by one group; returns when all are finished.
 
     Args:
-        tasks: in the order in which they are started. comm: all ranks. group, ranks: this rank's group and its
-            communicator. steps: of a task, for the progress display.
+        group, ranks: this rank's group and its communicator.
 
-    Raises FathometerError and InputError, on all ranks of a group, for errors that are not a task's own.
+    Raises FathometerError and InputError, on all ranks of a group, for errors that are not a task's own, and for those
+    too where results of some tasks are of no use.
     """
-    loop = _GroupLoop(worker, journal, volumes, comm, group, ranks)
-    left = journal.left(tasks)
+    loop = _GroupLoop(tasks, worker, journal, group, ranks)
     try:
-        loop.run(left, progress, steps)
+        loop.run(journal.left(tasks.numbers), progress, tasks.steps)
         worker.close()
     except BaseException:
         worker.abandon()
         raise
     with ledger.phase("wait for other groups"):
-        barrier(comm)
+        barrier(tasks.comm)
     progress.complete()
+    loop.done.figures = worker.figures()
     return loop.done
 
 
 class _GroupLoop:
-    def __init__(
-        self,
-        worker: TaskWorker,
-        journal: Journal,
-        volumes: Volumes,
-        comm: MPI.Intracomm,
-        group: Group,
-        ranks: MPI.Intracomm,
-    ) -> None:
-        self.worker, self.journal, self.volumes = worker, journal, volumes
-        self.first = comm.rank == 0
+    def __init__(self, tasks: Tasks, worker: TaskWorker, journal: Journal, group: Group, ranks: MPI.Intracomm) -> None:
+        self.worker, self.journal, self.volumes = worker, journal, tasks.volumes
+        self.first = tasks.comm.rank == 0
         self.group, self.comm = group, ranks
         self.done = GroupWork()
         # Sums and contributions of earlier runs are divided among the groups, which fold them with their own.
@@ -155,10 +95,12 @@ class _GroupLoop:
         begin = now()
         self.worker.prepare(task, most)
         try:
-            window = self.worker.work(task, progress)
+            result = self.worker.work(task, progress)
             with ledger.phase(self._writing):
-                contribution = contribute(self.journal, self.group.number, task, window, now() - begin, self.comm)
+                contribution = contribute(self.journal, self.group.number, task, result, now() - begin, self.comm)
         except (InputError, NotFiniteError) as error:  # of this task alone
+            if not self.journal.kind.partial:
+                raise
             with ledger.phase(self._writing), collective_errors(self.comm):
                 if self.comm.rank == 0:
                     self.journal.set_aside(self.group.number, task, str(error), self.worker.input_of(task))
@@ -186,6 +128,8 @@ class _GroupLoop:
 
     def _fold_if_full(self) -> None:
         """Fold contributions into a sum where they take more than FOLD_RATIO times its bytes."""
+        if self.volumes is None:
+            return
         shape = self.volumes.shape
         waiting = sum(int(np.prod(np.subtract(c.hi, c.lo))) for c in self._waiting) * self.volumes.itemsize
         if waiting < max_loose_bytes(math.prod(shape)):
@@ -196,11 +140,3 @@ class _GroupLoop:
             terms = Terms(self.journal, tuple(self._sums), tuple(self._waiting))
             self._sums = [fold(terms, self.volumes.names, shape, path, self.comm)]
             self._waiting, self._unflushed = [], []
-
-
-def merged(before: Mapping[str, Any], more: Mapping[str, Any], added: Sequence[str]) -> dict[str, Any]:
-    """Numbers of two pieces of work combined: sums for the names in `added`, maxima for the others."""
-    values = dict(before)
-    for name, value in more.items():
-        values[name] = values.get(name, 0) + value if name in added else max(values.get(name, 0), value)
-    return values

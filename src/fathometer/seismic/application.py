@@ -10,9 +10,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fathometer.base.errors import InputError
 from fathometer.runs.application import Application, CostEstimate, Heading, Panel
-from fathometer.seismic.physics import PHYSICS, of_command, of_record
+from fathometer.seismic.physics import of_command, of_record
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -56,8 +55,7 @@ class SeismicApplication:
 
     def resume_hint(self, command: str, path: Path | None, settings: Sequence[str] = ()) -> str:
         """What to print where a run was interrupted that can be resumed; "" where it cannot."""
-        physics = of_command(command, _waves(path, settings) if path is not None else "")
-        return f"--resume goes on with the {physics.tasks} that are not done" if command in physics.resumable else ""
+        return f"--resume goes on with the {of_command(command).tasks} that are not done"
 
     def protect_inputs(self, input: Survey, outputs: Iterable[Path]) -> None:
         """Raises InputError where one of the outputs would replace a file that the input names."""
@@ -73,13 +71,7 @@ class SeismicApplication:
 
     def run(self, command: str, input: Survey, comm: MPI.Intracomm, context: Context) -> Outcome:
         """Collective. One of `commands`."""
-        physics = of_command(command, input.propagation.physics)
-        if context.options.resume and command not in physics.resumable:
-            able = ", ".join(one.name for one in PHYSICS.values() if command in one.resumable)
-            raise InputError(
-                f"--resume: found with {physics.name} waves; allowed only with [propagation] physics = {able}"
-            )
-        return physics.run(command, input, comm, context)
+        return of_command(command, input.propagation.physics).run(command, input, comm, context)
 
     def demo(self, folder: Path, quick: bool, comm: MPI.Intracomm, context: Context) -> Outcome:
         """Collective. A complete example on an input made by code, all of it in `folder`; `quick`: a smaller one."""
@@ -136,21 +128,6 @@ class SeismicApplication:
         from fathometer.seismic.probes import SeismicProbes
 
         return SeismicProbes()
-
-
-def _waves(path: Path, settings: Sequence[str]) -> str:
-    """[propagation] physics of a survey file, right or wrong in all else; "" where there is none."""
-    import tomllib
-
-    from fathometer.base.errors import FathometerError
-    from fathometer.base.regular_file import read_regular
-    from fathometer.config.settings import with_settings
-
-    try:
-        values = with_settings(tomllib.loads(read_regular(path).decode("utf-8")), settings)
-        return str(values["propagation"]["physics"])
-    except (OSError, ValueError, RecursionError, LookupError, TypeError, FathometerError):
-        return ""
 
 
 APPLICATION: Application = SeismicApplication()

@@ -46,7 +46,6 @@ class Physics:
 
     Attributes:
         name: of waves as in [propagation] physics. drivers: by the commands that it runs.
-        resumable: those of them that go on from what an earlier run has left.
         plan_of: what a run will cost, from survey, machine and options. heading_of, panels_of: of a page, from a
             record, and from a run's data. probes_in: module that satisfies PhysicsProbes.
         own: a survey as runs take it; "": as it is.
@@ -56,7 +55,6 @@ class Physics:
 
     name: str
     drivers: Mapping[str, str]
-    resumable: tuple[str, ...]
     plan_of: str
     heading_of: str
     panels_of: str
@@ -120,7 +118,6 @@ _ALL = (
             "model": "fathometer.seismic.modelling.driver:run_model",
             "migrate": "fathometer.seismic.rtm.driver:run_migrate",
         },
-        ("migrate",),
         "fathometer.seismic.acoustic.plan:estimate_acoustic",
         "fathometer.seismic.page.heading:heading",
         "fathometer.seismic.page.panels:panels",
@@ -129,7 +126,6 @@ _ALL = (
     Physics(
         "kirchhoff",
         {"migrate-time": "fathometer.seismic.kirchhoff.driver:run_migrate_time"},
-        ("migrate-time",),
         "fathometer.seismic.kirchhoff.cost.plan_table:estimate_time_migration",
         "fathometer.seismic.page.time_heading:time_heading",
         "fathometer.seismic.page.time_panels:time_panels",
@@ -144,7 +140,6 @@ _ALL = (
     Physics(
         "elastic",
         {"model": "fathometer.seismic.elastic.driver:run_elastic"},
-        ("model",),
         "fathometer.seismic.elastic.plan:estimate_elastic",
         "fathometer.seismic.elastic.page:heading",
         "fathometer.seismic.elastic.page:panels",

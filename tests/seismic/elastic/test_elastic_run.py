@@ -10,7 +10,7 @@ import pytest
 from cli_support import call, finish, here, program, start
 from elastic_surveys import IN_2D, elastic_survey, samples
 
-from fathometer.runs.finished_tasks import FOLDER
+from fathometer.runs.journal import FOLDER, read_journal
 from fathometer.storage.traces.segy import read_traces
 from fathometer.storage.volumes.volume import open_volume
 
@@ -79,15 +79,14 @@ def killed_after_a_shot(folder, number):
     """Start a run and end it when a shot is finished and the next goes on; its survey."""
     path = elastic_survey(folder, **IN_2D, propagation__dt=SHORT)
     process = start(*program(), "model", path, "--quiet", "--threads", 1)
-    kept = folder / "out" / FOLDER
-    while process.poll() is None and not list(kept.glob("*.npz")):
+    while process.poll() is None and not read_journal(folder / "out" / FOLDER).done:
         time.sleep(0.01)
     process.send_signal(number)
     done = finish(process)
     if number != signal.SIGKILL:
         assert done.code == 75
         assert done.err == "fathometer: interrupted; --resume goes on with the shots that are not done\n"
-    assert 0 < len(list(kept.glob("*.npz"))) < 3
+    assert 0 < len(read_journal(folder / "out" / FOLDER).done) < 3
     return path
 
 
@@ -96,7 +95,8 @@ def test_a_killed_run_goes_on_to_the_same_bits(tmp_path, number):
     path = killed_after_a_shot(tmp_path, number)
     refused = here("model", path, "--quiet")
     assert refused.code == 2
-    assert "unfinished run; --resume goes on after its last shot" in refused.err
+    assert "holds an unfinished modelling (" in refused.err
+    assert " shots done); --resume goes on with it, --overwrite begins anew" in refused.err
     resumed = here("model", path, "--resume")
     assert resumed.code == 0
     assert "of 3 shots are done" in resumed.err
@@ -106,20 +106,13 @@ def test_a_killed_run_goes_on_to_the_same_bits(tmp_path, number):
     assert samples(tmp_path / "out") == after
 
 
-def without_arrays(path, **others):
-    """Write a kept shot anew with arrays replaced; None: without it."""
-    with np.load(path) as arrays:
-        kept = dict(arrays) | others
-    np.savez(path, **{name: array for name, array in kept.items() if array is not None})
-
-
 DAMAGE = {
     "snapshots gone": lambda out, kept: (out / "snapshots-shot-1-vx.rsf@").unlink(),
     "snapshots cut short": lambda out, kept: os.truncate(out / "snapshots-shot-1-vz.rsf@", 100),
-    "shot cut short": lambda out, kept: kept.write_bytes(kept.read_bytes()[:-50]),
-    "shot with a changed byte": lambda out, kept: kept.write_bytes(kept.read_bytes().replace(b"\x00", b"\x01", 400)),
-    "traces of another shape": lambda out, kept: without_arrays(kept, traces=np.zeros((2, 9, 3), np.float32)),
-    "no peaks": lambda out, kept: without_arrays(kept, peaks=None),
+    "traces cut short": lambda out, kept: kept.write_bytes(kept.read_bytes()[:-50]),
+    "traces with a changed byte": lambda out, kept: kept.write_bytes(kept.read_bytes().replace(b"\x00", b"\x01", 400)),
+    "other traces": lambda out, kept: np.save(kept, np.zeros((2, 9, 3), np.float32)),
+    "no peaks": lambda out, kept: kept.with_name("000000-peaks.npy").unlink(),
 }
 
 
@@ -127,7 +120,7 @@ DAMAGE = {
 def test_a_finished_shot_that_is_damaged_is_computed_again(tmp_path, damage, done_line):
     path = killed_after_a_shot(tmp_path, signal.SIGKILL)
     out = tmp_path / "out"
-    damage(out, min((out / FOLDER).glob("*.npz")))
+    damage(out, out / FOLDER / "000000-traces.npy")
     resumed = here("model", path, "--resume")
     assert resumed.code == 0
     assert resumed.err.count("note: results of finished shots are damaged or missing; computed again: 1\n") == 1
@@ -150,18 +143,21 @@ def test_a_changed_model_is_not_gone_on_with(tmp_path):
     np.save(tmp_path / "line.npy", vp)
     done = here("model", path, "--quiet", "--resume")
     assert done.code == 2
-    assert "another input: files.line.npy" in done.err
+    assert "holds the journal of another modelling: files.line.npy" in done.err
     other = here("model", path, "--quiet", "--resume", "--set", f"propagation.dt={SHORT / 2}")
-    assert "another input: survey.propagation.dt" in other.err
+    assert "holds the journal of another modelling: survey.propagation.dt" in other.err
 
 
-def test_acoustic_runs_cannot_be_resumed(tmp_path):
-    keys = {f"source__{name}": None for name in ("kind", "strike", "dip", "rake", "moment")}
-    keys |= {"model__vs": None, "model__density": None, "acquisition__components": None, "snapshots__every_steps": None}
-    path = elastic_survey(tmp_path, propagation__physics="acoustic", propagation__top="absorbing", **keys)
-    done = here("model", path, "--quiet", "--resume")
-    assert done.code == 2
-    assert "--resume: found with acoustic waves; allowed only with [propagation] physics = elastic" in done.err
+def test_shots_that_an_earlier_version_has_kept_are_named(tmp_path):
+    path = elastic_survey(tmp_path, **IN_2D)
+    old = tmp_path / "out" / "finished-tasks"
+    old.mkdir(parents=True)
+    (old / "input.json").write_text('{"finished tasks": 3}\n')
+    for option in ((), ("--resume",), ("--overwrite",)):
+        done = here("model", path, "--quiet", *option)
+        assert done.code == 2
+        assert f"{old}: holds finished shots of an earlier version of this program" in done.err
+    assert [each.name for each in old.iterdir()] == ["input.json"]
 
 
 def test_how_snapshots_are_stored_is_checked_before_the_first_shot(tmp_path):

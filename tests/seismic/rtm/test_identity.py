@@ -14,7 +14,7 @@ from cli_support import MIGRATE, NX, SAMPLES, SPACING, here, survey, velocity
 from survey_support import load
 
 from fathometer.runs.journal import read_journal
-from fathometer.seismic.rtm import driver
+from fathometer.runs import task_run
 from fathometer.seismic.setup.fingerprint import geometry, traces_hash
 from fathometer.seismic.shots.acquisition import acquisition_of
 from fathometer.seismic.shots.offsets import receivers_by_bin
@@ -164,14 +164,14 @@ def test_a_damaged_fingerprint_is_refused_and_traces_that_change_during_a_run_ar
     done = resumed(folder)
     assert done.code == 1
     assert done.err.startswith(f"fathometer: error: {path}: is damaged: its checksum is wrong; --overwrite begins anew")
-    true = driver.migrate_shots
+    true = task_run.run_tasks
 
     def meanwhile(*words):
         work = true(*words)
         change(folder / "recorded.segy", sample(1), b"\x41")
         return work
 
-    monkeypatch.setattr(driver, "migrate_shots", meanwhile)
+    monkeypatch.setattr(task_run, "run_tasks", meanwhile)
     done = resumed(folder, "--overwrite")
     assert done.code == 1
     assert "recorded.segy: those of shot 2 (FFID 2) are no longer what was migrated" in done.err

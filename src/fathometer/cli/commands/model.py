@@ -25,11 +25,11 @@ EXAMPLES = """\
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """See `fathometer model --help`."""
     argument_groups.add_survey(parser)
-    parser.add_argument("--resume", action="store_true", help="elastic: go on after the last finished shot")
+    parser.add_argument("--resume", action="store_true", help="go on with the shots that are not done")
     parser.add_argument(
         "--overwrite",
         action="store_true",
-        help="replace files that no run has left a record of; elastic: an unfinished run too",
+        help="replace files that no run has left a record of, and an unfinished run",
     )
     argument_groups.add_run(parser)
 

@@ -1,59 +1,52 @@
-"""`fathometer model` of elastic waves: from a survey's geometry to seismograms, snapshots and peak velocities.
-
-for each shot that is not done:   time steps (shot.py); its traces and peak velocities are kept (runs/finished_tasks.py)
-at the end:                       a trace file for each component, maps of peak velocities, record, page
-"""
+"""`fathometer model` of elastic waves: from a survey's geometry to seismograms, snapshots and peak velocities."""
 
 from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
-from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from mpi4py import MPI
 
 from fathometer.base import ledger
-from fathometer.base.early_signals import INTERRUPTED
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.base.progress import Progress
 from fathometer.parallel.collectives import collective_errors
-from fathometer.parallel.heartbeat import watched
+from fathometer.runs.application import Panel
 from fathometer.runs.context import Context, Outcome
-from fathometer.runs.finished_tasks import FinishedTasks, finished_tasks
-from fathometer.runs.foreign import require_own_results
 from fathometer.runs.journal_folder import results_of
-from fathometer.runs.lifecycle import remove_record, unfinished_record
+from fathometer.runs.lifecycle import remove_record
 from fathometer.runs.results_lock import remove_unfinished
-from fathometer.seismic.elastic.dependence import depends_on
+from fathometer.runs.task_run import do_tasks
 from fathometer.seismic.elastic.fields import BY_NAME
 from fathometer.seismic.elastic.page import panels
 from fathometer.seismic.elastic.peak_map import COMPONENTS, gathered_peaks, peak_paths, write_peaks
-from fathometer.seismic.elastic.products import trace_paths, write_traces
+from fathometer.seismic.elastic.products import trace_files, trace_paths
 from fathometer.seismic.elastic.propagator import ElasticPropagator
 from fathometer.seismic.elastic.results import facts
-from fathometer.seismic.elastic.setup import ElasticSetup, prepare_elastic
+from fathometer.seismic.elastic.setup import prepare_elastic
 from fathometer.seismic.elastic.shot import model_shot
 from fathometer.seismic.elastic.snapshots import SnapshotWriter, snapshot_paths, steps_between
+from fathometer.seismic.modelling.modelling import TRACES, Modelling
+from fathometer.seismic.page.run_data import RunData
 from fathometer.seismic.setup.emptiness import TraceRanges
-from fathometer.seismic.setup.finished_run import publish
-from fathometer.seismic.setup.run_files import announce, protect_inputs, refuse_migration, shot_progress
-from fathometer.seismic.setup.run_record import WorkDone, finish, known_run
-from fathometer.seismic.setup.tuned import set_threads, tuned_by, tuned_for
+from fathometer.seismic.setup.run_files import announce, protect_inputs
+from fathometer.seismic.setup.setup import Setup
 from fathometer.seismic.shots.shot import Shot
 from fathometer.seismic.survey import Survey
 from fathometer.seismic.waves.checked_steps import advances
 from fathometer.storage import atomic
-from fathometer.storage.folder import results_folder
 from fathometer.storage.volumes.registry import remove_volume
 from fathometer.storage.volumes.strategy import Strategy
 from fathometer.storage.volumes.volume import open_volume
 from fathometer.storage.volumes.writer import check_writable
 
 PEAKS = "peak-velocity"  # what maps are called
-NAMED = 10  # of the shots that are computed again
+KEPT_PEAKS = "peaks"  # name of the array that each shot keeps of them
 KINDS = ("shots ", "peak velocity ", "snapshots ")  # with which kinds of results begin
 UNFINISHED = re.compile(rf"(?:snapshots|{PEAKS})(?:-shot-\d+)?-(?:{'|'.join((*BY_NAME, *COMPONENTS))})\.\w+@?")
 
@@ -63,182 +56,137 @@ def run_elastic(survey: Survey, comm: MPI.Intracomm, context: Context) -> Outcom
 
     Raises InputError and FathometerError, the same on all ranks.
     """
-    output = survey.output_directory
-    refuse_migration(survey, comm)
-    with results_folder(output, comm), watched(output, survey.parallel.patience, comm, context.say, INTERRUPTED):
+    return do_tasks(ElasticModelling(survey, comm, context))
+
+
+class ElasticModelling(Modelling):
+    """The shots of elastic waves; see Tasks."""
+
+    def made_ready(self) -> Setup:
+        """Read the model, and say what is modelled."""
         with ledger.phase("set up"):
-            setup = prepare_elastic(survey, comm)
-            with collective_errors(comm):
-                protect_inputs(survey, _results(setup).values())
-                if comm.rank == 0:
-                    require_own_results(output, _results(setup).values(), context.options)
-                for path in _snapshots(setup, setup.run.acquisition.shots[0]):
-                    check_writable(path, Strategy.of(survey.storage.write), comm.size)
-            announce(setup.run, context)
-            input = depends_on(setup, context)
-        with (
-            finished_tasks(output, input, "shot", context.options, comm) as finished,
-            unfinished_record(output, comm, partial(known_run(setup.run).partial_record, context)),
-        ):
-            return _run(setup, finished, context)
+            self.setup = prepare_elastic(self.survey, self.comm)
+            with collective_errors(self.comm):
+                for path in self._snapshots(self.setup.run.acquisition.shots[0]):
+                    check_writable(path, Strategy.of(self.survey.storage.write), self.comm.size)
+            announce(self.setup.run, self.context)
+        return self.setup.run
 
-
-def _run(setup: ElasticSetup, finished: FinishedTasks, context: Context) -> Outcome:
-    run, comm, folder = setup.run, setup.comm, setup.survey.output_directory
-    shots = run.acquisition.shots
-    done = _whole(setup, finished, context)
-    left = [shot for shot in shots if shot.index not in done]
-    if len(left) < len(shots):
-        context.say(f"resumed: {len(shots) - len(left)} of {len(shots)} shots are done")
-    with ledger.phase("set up"):
-        wavefield = setup.propagator()
-        wavefield.watch_peaks(run.grid.pad[2][0])  # the free surface, or the model's first plane
-    at_a_time = setup.steps_at_a_time
-    set_threads(run, wavefield, context)
-    tuned = tuned_for(run, wavefield, context, at_a_time, max(1, len(left)))
-    if wavefield.trials is not None:
-        stop = steps_between(setup.survey.snapshots)
-        wavefield.trials.expect(len(left) * advances(run.time.steps, at_a_time, stop)[1])
-    with ledger.phase("set up"), collective_errors(comm):
-        if comm.rank == 0:
-            _clear(setup)
-    with shot_progress(run, context, "model") as progress:
-        for shot in left:
-            progress.start_task(shot.index, run.time.steps)
-            with ledger.timeline(shot.name), ledger.phase("between time steps"):
-                _model(setup, wavefield, shot, finished, progress)
-            progress.finish_task()
-    tuned = tuned_by(wavefield, tuned, context)
-    with ledger.phase("finish"):
-        wavefield.close()
-    ranges, names = TraceRanges(), {shot.index: shot.name for shot in shots}
-
-    def traces_of(shot: int) -> np.ndarray:
-        traces: np.ndarray = finished.load(shot)["traces"]
-        named = zip(setup.components, traces, strict=True)
-        ranges.add(names[shot], {f"{name} of the traces": values for name, values in named})
-        return traces
-
-    with ledger.phase("write traces"), ledger.file("traces", "write"), collective_errors(comm):
-        if comm.rank == 0:
-            write_traces(run, folder, setup.components, traces_of)
-    with ledger.phase("write peak velocities"), collective_errors(comm):
-        if comm.rank == 0:
-            for shot in shots:
-                title = "Peak ground velocity" + f", {shot.name}" * (len(shots) > 1)
-                peaks, prefix = finished.load(shot.index)["peaks"], _prefix(setup, PEAKS, shot)
-                ranges.add_map(f"the {prefix.replace('-', ' ')}", peaks)
-                write_peaks(run.grid, peaks, folder, prefix, title, run.layout.place)
-    work = WorkDone(len(left), float(len(left)) * run.time.steps * math.prod(run.grid.full_shape))
-    empty = ranges.emptiness()
-    found = facts(setup) | empty.facts(run.warnings)
-    outcome, shown = finish(run, context, _results(setup), panels, tuned, work, found, empty.reasons)
-    publish(comm, context, outcome, shown)
-    return outcome
-
-
-def _clear(setup: ElasticSetup) -> None:
-    """On one rank: remove the record of an earlier run, whose snapshots are replaced from now on, of its results those
-    that this run does not make, and what killed runs have left unfinished, also of other shots or fields."""
-    survey, folder = setup.survey, setup.survey.output_directory
-    outdated = results_of(folder)
-    remove_unfinished(folder, _results(setup).values())
-    atomic.remove_parts(folder, UNFINISHED)
-    remove_record(folder, MPI.COMM_SELF)
-    made = {path.resolve() for path in _results(setup).values()}
-    for kind, path in outdated.items():
-        own = kind.startswith(KINDS) and path.resolve().parent == folder.resolve()
-        if own and path.resolve() not in made:
-            with suppress(InputError):
-                protect_inputs(survey, [path])
-                remove_volume(path, folder)
-
-
-def _model(
-    setup: ElasticSetup, wavefield: ElasticPropagator, shot: Shot, finished: FinishedTasks, progress: Progress
-) -> None:
-    """Collective. One shot, with its snapshots; its traces and peak velocities are kept."""
-    survey, run = setup.survey, setup.run
-    with ExitStack() as opened:
-        snapshots = None
-        if survey.snapshots is not None:
-            snapshots = opened.enter_context(
-                SnapshotWriter(
-                    run.grid,
-                    run.block,
-                    survey.snapshots,
-                    run.time.steps,
-                    run.time.dt,
-                    run.time.first,
-                    survey.output_directory,
-                    _prefix(setup, "snapshots", shot),
-                    Strategy.of(survey.storage.write),
-                    run.comm,
-                    run.layout.place,
-                )
-            )
-        traces = model_shot(setup, wavefield, shot, snapshots, progress)
-    with ledger.phase("gather traces"):
-        peaks = gathered_peaks(wavefield)
-    with ledger.phase("write traces"):
-        found = {"traces": traces, "peaks": peaks}
-        finished.keep(shot.index, {name: array for name, array in found.items() if array is not None})
-
-
-def _prefix(setup: ElasticSetup, name: str, shot: Shot) -> str:
-    """Of the files of a shot: with its number where there are several."""
-    return name if len(setup.run.acquisition.shots) == 1 else f"{name}-shot-{shot.index + 1}"
-
-
-def _results(setup: ElasticSetup) -> dict[str, Path]:
-    """The files of the results, by kind."""
-    survey, run = setup.survey, setup.run
-    files = trace_paths(run.acquisition, survey.output_directory, setup.components)
-    for shot in run.acquisition.shots:
-        files |= peak_paths(survey.output_directory, _prefix(setup, PEAKS, shot))
-    for shot in run.acquisition.shots:
-        files |= {path.stem.replace("-", " "): path for path in _snapshots(setup, shot)}
-    return files
-
-
-def _snapshots(setup: ElasticSetup, shot: Shot) -> list[Path]:
-    """The snapshot files of a shot."""
-    survey, keys = setup.survey, setup.survey.snapshots
-    if keys is None:
-        return []
-    prefix = _prefix(setup, "snapshots", shot)
-    return list(snapshot_paths(setup.run.grid, keys, survey.output_directory, prefix).values())
-
-
-def _whole(setup: ElasticSetup, finished: FinishedTasks, context: Context) -> set[int]:
-    """Collective. The finished shots but those of which something is damaged or missing, with a note on these."""
-    shots, grid = {shot.index: shot for shot in setup.run.acquisition.shots}, setup.run.grid
-
-    def shapes_of(shot: int) -> dict[str, tuple[int, ...]]:
-        if shot not in shots:
+    @property
+    def files(self) -> dict[str, Path]:
+        """Traces of each component, peak velocities and snapshots; none before they are known."""
+        if not hasattr(self, "setup"):
             return {}
-        receivers, samples = len(shots[shot].receivers), setup.run.acquisition.samples
-        return {"traces": (len(setup.components), receivers, samples), "peaks": (2, *grid.shape[:2])}
+        shots = self.setup.run.acquisition.shots
+        files = trace_paths(self.setup.run.acquisition, self.output, self.setup.components)
+        for shot in shots:
+            files |= peak_paths(self.output, self._prefix(PEAKS, shot))
+        for shot in shots:
+            files |= {path.stem.replace("-", " "): path for path in self._snapshots(shot)}
+        return files
 
-    with ledger.phase("set up"):
-        again = set(finished.drop_damaged(shapes_of)) & shots.keys()
-        missing: set[int] = set()
-        if setup.comm.rank == 0:
-            for shot in shots.values():
-                if shot.index in finished.done and not all(_readable(path) for path in _snapshots(setup, shot)):
-                    missing.add(shot.index)
-        missing = setup.comm.bcast(missing)
-    again |= missing
-    if again:
-        numbers = ", ".join(str(shot + 1) for shot in sorted(again)[:NAMED]) + ", …" * (len(again) > NAMED)
-        context.say(f"note: results of finished shots are damaged or missing; computed again: {numbers}")
-    return finished.done - missing
+    def _snapshots(self, shot: Shot) -> list[Path]:
+        """The snapshot files of a shot."""
+        keys = self.survey.snapshots
+        if keys is None:
+            return []
+        return list(snapshot_paths(self.setup.grid, keys, self.output, self._prefix("snapshots", shot)).values())
 
+    def _prefix(self, name: str, shot: Shot) -> str:
+        """Of the files of a shot: with its number where there are several."""
+        return name if len(self.setup.run.acquisition.shots) == 1 else f"{name}-shot-{shot.index + 1}"
 
-def _readable(path: Path) -> bool:
-    """Whether a volume is there, its values as many as its header says."""
-    try:
-        open_volume(path.name, path.parent, steps=True).close()
-    except FathometerError:
-        return False
-    return True
+    def whole(self, task: int) -> bool:
+        """Whether the snapshots of a finished shot are there, their values as many as their headers say."""
+        try:
+            for path in self._snapshots(self.run.acquisition.shots[task]):
+                open_volume(path.name, path.parent, steps=True).close()
+        except FathometerError:
+            return False
+        return True
+
+    def clear(self) -> None:
+        """Remove the record of an earlier run, whose snapshots are replaced from now on, of its results those that this
+        run does not make, and what killed runs have left unfinished, also of other shots or fields."""
+        with collective_errors(self.comm):
+            if self.comm.rank:
+                return
+            outdated, files = results_of(self.output), self.files
+            remove_unfinished(self.output, files.values())
+            atomic.remove_parts(self.output, UNFINISHED)
+            remove_record(self.output, MPI.COMM_SELF)
+            made = {path.resolve() for path in files.values()}
+            for kind, path in outdated.items():
+                own = kind.startswith(KINDS) and path.resolve().parent == self.output.resolve()
+                if own and path.resolve() not in made:
+                    with suppress(InputError):
+                        protect_inputs(self.survey, [path])
+                        remove_volume(path, self.output)
+
+    def wavefield(self) -> ElasticPropagator:
+        """A wavefield at rest in the medium, which keeps peaks of the free surface, or of the model's first plane."""
+        wavefield = self.setup.propagator()
+        wavefield.watch_peaks(self.run.grid.pad[2][0])
+        return wavefield
+
+    @property
+    def advance(self) -> tuple[int, int]:
+        """See Modelling; snapshots are taken between advances."""
+        at_a_time = self.setup.steps_at_a_time
+        return at_a_time, advances(self.run.time.steps, at_a_time, steps_between(self.survey.snapshots))[1]
+
+    def model(self, wavefield: ElasticPropagator, shot: Shot, progress: Progress) -> dict[str, np.ndarray]:
+        """Propagate one source, with its snapshots."""
+        survey, run = self.survey, self.run
+        with ExitStack() as opened:
+            snapshots = None
+            if survey.snapshots is not None:
+                snapshots = opened.enter_context(
+                    SnapshotWriter(
+                        run.grid,
+                        run.block,
+                        survey.snapshots,
+                        run.time.steps,
+                        run.time.dt,
+                        run.time.first,
+                        self.output,
+                        self._prefix("snapshots", shot),
+                        Strategy.of(survey.storage.write),
+                        run.comm,
+                        run.layout.place,
+                    )
+                )
+            traces = model_shot(self.setup, wavefield, shot, snapshots, progress)
+        with ledger.phase("gather traces"):
+            peaks = gathered_peaks(wavefield)
+        return {name: array for name, array in ((TRACES, traces), (KEPT_PEAKS, peaks)) if array is not None}
+
+    def updates(self, shot: Shot) -> float:
+        """Those of all cells in all steps."""
+        return float(self.run.time.steps) * math.prod(self.run.grid.full_shape)
+
+    def write_results(self, kept: Callable[[str], Iterator[tuple[Shot, np.ndarray]]], ranges: TraceRanges) -> None:
+        """Write the traces of all components, whose files appear together, and the maps of peak velocities."""
+        setup, run, several = self.setup, self.run, len(self.run.acquisition.shots) > 1
+        with ledger.phase("write traces"), ledger.file("traces", "write"), collective_errors(self.comm):
+            if self.comm.rank == 0:
+                with ExitStack() as opened:
+                    files = [opened.enter_context(one) for one in trace_files(run, self.output, setup.components)]
+                    for shot, traces in kept(TRACES):
+                        for file, component in zip(files, traces, strict=True):
+                            file.write(shot, component)
+                        named = zip(setup.components, traces, strict=True)
+                        ranges.add(shot.name, {f"{name} of the traces": values for name, values in named})
+        with ledger.phase("write peak velocities"), collective_errors(self.comm):
+            for shot, peaks in kept(KEPT_PEAKS) if self.comm.rank == 0 else ():
+                title, prefix = "Peak ground velocity" + f", {shot.name}" * several, self._prefix(PEAKS, shot)
+                ranges.add_map(f"the {prefix.replace('-', ' ')}", peaks)
+                write_peaks(run.grid, peaks, self.output, prefix, title, run.layout.place)
+
+    def panels(self, data: RunData) -> list[Panel]:
+        """Seismograms, maps and snapshots."""
+        return panels(data)
+
+    def facts(self) -> dict[str, Any]:
+        """Sources, components, attenuation and snapshots."""
+        return facts(self.setup)

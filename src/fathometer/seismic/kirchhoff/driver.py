@@ -10,26 +10,21 @@ A journal in the folder of the results remembers each finished block (runs/).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from mpi4py import MPI
 
-from fathometer.base import ledger
 from fathometer.base.errors import naming
-from fathometer.base.ledger import now
-from fathometer.base.progress import Progress
-from fathometer.parallel.collectives import collective_errors
-from fathometer.parallel.groups import split_into_groups
-from fathometer.parallel.heartbeat import watched
 from fathometer.parallel.threads import thread_counts
+from fathometer.runs.application import Panel
 from fathometer.runs.context import Context, Outcome
 from fathometer.runs.journal import Journal
-from fathometer.runs.journal_folder import conclude, earlier_files, require_own, results_of
-from fathometer.runs.lifecycle import Lock, ResumableRun, locked_folder, remove_record, unfinished_record
+from fathometer.runs.journal_folder import require_own
 from fathometer.runs.options import RunKind
-from fathometer.runs.task_loop import GroupWork, Volumes, run_tasks
+from fathometer.runs.task_run import do_tasks
+from fathometer.runs.tasks import GroupWork, Volumes
 from fathometer.seismic.kirchhoff.layout import TimeLayout, compared, in_own_folder
 from fathometer.seismic.kirchhoff.products import (
     block_velocities,
@@ -43,12 +38,11 @@ from fathometer.seismic.kirchhoff.results import finish, known_run
 from fathometer.seismic.kirchhoff.setup import TimeSetup, prepare
 from fathometer.seismic.kirchhoff.worker import STEPS, BlockCounts, BlockWorkers
 from fathometer.seismic.setup.fingerprint import MigrationInput
-from fathometer.seismic.setup.finished_run import publish
-from fathometer.seismic.setup.results_files import earlier_outcome, remove_outdated
+from fathometer.seismic.setup.finished_run import KnownRun
 from fathometer.seismic.setup.run_files import protect_inputs
+from fathometer.seismic.setup.survey_tasks import SurveyTasks
 from fathometer.seismic.shots.offsets import ALL
 from fathometer.seismic.survey import Survey
-from fathometer.storage.folder import results_folder
 from fathometer.storage.volumes.strategy import Strategy
 from fathometer.storage.volumes.writer import check_writable
 
@@ -64,99 +58,101 @@ TIME_MIGRATION = RunKind(
 )
 
 
-@dataclass
-class BlockWork:
-    """What a rank did: tasks of its group, what it counted."""
-
-    tasks: GroupWork
-    counts: BlockCounts
-
-
 def run_migrate_time(survey: Survey, comm: MPI.Intracomm, context: Context) -> Outcome:
     """Collective. Migrate the survey's gathers in time; write image, fold, velocities, a picture and the record.
 
     Raises InputError and FathometerError, the same on all ranks.
     """
-    survey = in_own_folder(survey)
-    output, files = survey.output_directory, product_files(survey)
-    with ledger.phase("set up"):
-        protect_inputs(survey, files.values())
-        require_own(output)
-        with naming(f"{survey.path}: [storage] write"):
-            check_writable(files[ALL], Strategy.of(survey.storage.write), comm.size)
-    with (
-        results_folder(output, comm),
-        watched(output, survey.parallel.patience, comm, context.say),
-        locked_folder(output, context.options, TIME_MIGRATION, files.values(), comm) as lock,
-    ):
-        earlier: Mapping[str, Any] = {}
-        with ledger.phase("set up"), collective_errors(comm):
-            if comm.rank == 0:
-                earlier = earlier_files(output, context.options)
-        with MigrationInput(survey, compared(survey), comm, context, earlier) as inputs:
+    return do_tasks(TimeMigration(in_own_folder(survey), comm, context))
+
+
+class TimeMigration(SurveyTasks):
+    """The blocks of traces of a time migration; see Tasks."""
+
+    KIND, LABEL = TIME_MIGRATION, "migrate"
+    inputs: MigrationInput
+    setup: TimeSetup
+
+    def check(self) -> None:
+        """Results replace no input, their format can be written so, and their folder is this user's."""
+        protect_inputs(self.survey, self.files.values())
+        require_own(self.output)
+        with naming(f"{self.survey.path}: [storage] write"):
+            check_writable(self.files[ALL], Strategy.of(self.survey.storage.write), self.comm.size)
+
+    def prepare(self, earlier: Mapping[str, Any]) -> None:
+        """Read velocities and what there is of traces but their samples."""
+        survey, comm, context = self.survey, self.comm, self.context
+        with MigrationInput(survey, compared(survey), comm, context, earlier) as self.inputs:
 
             def begin(layout: TimeLayout) -> None:
-                inputs.begin(layout.acquisition, dict(enumerate(layout.blocks)), layout.velocities.files)
+                self.inputs.begin(layout.acquisition, dict(enumerate(layout.blocks)), layout.velocities.files)
 
-            setup = prepare(survey, comm, context, begin)
-            inputs.finish()
-        return _migrate(setup, context, lock, inputs)
+            self.setup = prepare(survey, comm, context, begin)
+            self.inputs.finish()
 
+    @property
+    def files(self) -> dict[str, Path]:
+        """Images, fold, velocities, image in depth and picture."""
+        return product_files(self.survey)
 
-def _migrate(setup: TimeSetup, context: Context, lock: Lock | None, inputs: MigrationInput) -> Outcome:
-    survey, comm, output = setup.survey, setup.comm, setup.survey.output_directory
-    files, blocks = product_files(survey), list(range(len(setup.layout.blocks)))
-    run = ResumableRun(output, TIME_MIGRATION, blocks, inputs, lock, comm, context)
-    if run.journal.finished:
-        return earlier_outcome(output, files, comm, context)
-    with unfinished_record(output, comm, partial(known_run(setup).partial_record, context)):
-        work = run.all_tasks(partial(migrate_blocks, setup, context))  # blocks to groups
-        if work is None:
-            return Outcome({}, {})
-        with ledger.phase("sum images"):  # groups to sum
-            errors = {block: error for rank in work for block, error in rank.tasks.errors.items()}
-            journal = run.complete(errors)
-            inputs.require_unchanged(journal.inputs)
-            rms = block_velocities(setup)
-            images = summed(setup, journal, rms)
-        with ledger.phase("write image"):  # sum to image
-            outdated = results_of(output)
-            remove_record(survey.output_directory, comm)
-        empty = emptiness(setup, images)
-        facts, still = write_products(setup, files, images, rms)
+    @property
+    def numbers(self) -> Sequence[int]:
+        """Numbers of the blocks."""
+        return range(len(self.setup.layout.blocks))
+
+    @property
+    def volumes(self) -> Volumes:
+        """Images of all offsets or their bins, and the fold."""
+        layout = self.setup.layout
+        return Volumes(layout.volumes, layout.grid.shape, 4)
+
+    @property
+    def ranks_per_task(self) -> int:
+        """Ranks that share the image of a block."""
+        return self.setup.ranks_per_block
+
+    @property
+    def steps(self) -> int:
+        """Parts of a block, for the display of progress."""
+        return STEPS
+
+    @property
+    def known(self) -> KnownRun:
+        """What is known of the run before its end."""
+        return known_run(self.setup)
+
+    def worker(self, ranks: MPI.Intracomm, left: int) -> BlockWorkers:
+        """Who sums blocks in a group of ranks."""
+        threads = thread_counts(self.survey.threads.model_dump(), self.context.binding, "[threads]")
+        return BlockWorkers(self.setup.layout, ranks, threads)
+
+    def combine(self, journal: Journal) -> None:
+        """Sum the partial images, and divide by what the traces stand for."""
+        self._rms = block_velocities(self.setup)
+        self._images = summed(self.setup, journal, self._rms)
+
+    def write(self, journal: Journal, work: Sequence[GroupWork]) -> tuple[Outcome, list[Panel]]:
+        """Write image, what derives from it, picture and record."""
+        setup, files = self.setup, self.files
+        empty = emptiness(setup, self._images)
+        facts, still = write_products(setup, files, self._images, self._rms)
         empty = empty.with_notes(still)
         facts |= empty.facts(setup.layout.notes)
-        done, identity = work_done(work), inputs.record()
-        outcome, panels = finish(setup, context, files, done, facts, empty.reasons, journal, identity)
-    publish(comm, context, outcome, panels)
-    with ledger.phase("finish"), collective_errors(comm):
-        if comm.rank == 0:
-            conclude(journal)
-            remove_outdated(survey, outdated, outcome.files.values(), is_product)
-    return replace(outcome, failed=dict(sorted(journal.failed.items())), nothing=empty.nothing)
+        done, identity = work_done(work), self.inputs.record()
+        outcome, panels = finish(setup, self.context, files, done, facts, empty.reasons, journal, identity)
+        return replace(outcome, failed=dict(sorted(journal.failed.items())), nothing=empty.nothing), panels
+
+    def replaceable(self, kind: str) -> bool:
+        """Images and what derives from them."""
+        return is_product(kind)
 
 
-def migrate_blocks(setup: TimeSetup, context: Context, journal: Journal) -> BlockWork:
-    """Collective. Sum the blocks that are not done, each by one group of ranks; returns when all groups are ready.
-
-    Raises FathometerError and InputError, on all ranks of a group, for what no block of its own is at fault for.
-    """
-    comm, layout = setup.comm, setup.layout
-    group, ranks = split_into_groups(comm, setup.ranks_per_block)
-    threads = thread_counts(setup.survey.threads.model_dump(), context.binding, "[threads]")
-    workers = BlockWorkers(layout, ranks, threads)
-    volumes = Volumes(layout.volumes, layout.grid.shape, 4)
-    blocks = list(range(len(layout.blocks)))
-    left = len(journal.left(blocks))
-    with Progress(left, now=now, rank=comm.rank, quiet=context.quiet, label="migrate", task="block") as progress:
-        tasks = run_tasks(blocks, workers, journal, volumes, comm, group, ranks, progress, STEPS)
-    return BlockWork(tasks, workers.counts)
-
-
-def work_done(work: Sequence[BlockWork]) -> dict[str, Any]:
+def work_done(work: Sequence[GroupWork]) -> dict[str, Any]:
     """Samples, traces and blocks of all ranks."""
+    counts: list[BlockCounts] = [rank.figures for rank in work]
     return {
-        "samples": sum(rank.counts.samples for rank in work),
-        "traces": sum(rank.counts.traces for rank in work),
-        "blocks": sorted({block for rank in work for block in rank.tasks.done}),
+        "samples": sum(rank.samples for rank in counts),
+        "traces": sum(rank.traces for rank in counts),
+        "blocks": sorted({block for rank in work for block in rank.done}),
     }

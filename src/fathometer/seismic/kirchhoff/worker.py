@@ -65,11 +65,7 @@ class _Tile:
 
 
 class BlockWorkers:
-    """A group's work on blocks (runs/task_loop.TaskWorker).
-
-    Attributes:
-        counts: of this rank.
-    """
+    """A group's work on blocks (runs/tasks.TaskWorker)."""
 
     def __init__(self, layout: TimeLayout, ranks: MPI.Intracomm, threads: ThreadCounts) -> None:
         self._layout, self._ranks, self._threads = layout, ranks, threads
@@ -77,7 +73,7 @@ class BlockWorkers:
         self._tile: _Tile | None = None
         self._box: object = None
         self._reader: ThreadPoolExecutor | None = None
-        self.counts = BlockCounts()
+        self._counts = BlockCounts()
 
     def prepare(self, task: int, tasks: int) -> None:
         """The tile of the block's window; the present one serves where it is the same."""
@@ -137,11 +133,11 @@ class BlockWorkers:
                 with ledger.phase("migrate"):
                     computed = tile.operator.migrate(fine, batch.geometry, batch.images, tile.image, tile.fold)
                     ledger.work(points=computed)
-                self.counts.samples += computed
+                self._counts.samples += computed
                 steps = STEPS * (number + 1) // len(batches)
                 progress.advance(steps - done)
                 done = steps
-        self.counts.traces += sum(len(batch.images) for batch in batches) if self._ranks.rank == 0 else 0
+        self._counts.traces += sum(len(batch.images) for batch in batches) if self._ranks.rank == 0 else 0
         with ledger.phase(PHASE):
             input = task_hash([hashes[shot.index].combined(self._ranks) for shot in shots])
         samples = layout.grid.shape[2]
@@ -212,17 +208,21 @@ class BlockWorkers:
         return fine
 
     def reset(self) -> None:
-        """See TaskWorker. The next block begins with empty sums."""
+        """Nothing: the next block begins with empty sums."""
 
     def input_of(self, task: int) -> str:
-        """See TaskWorker."""
+        """The hash of the block's traces."""
         layout = self._layout
         with ledger.phase(PHASE):
             return task_hash([traces_hash(layout.survey, layout.acquisition, shot) for shot in layout.blocks[task]])
 
     def close(self) -> None:
-        """See TaskWorker."""
+        """Free the tile."""
         self._tile, self._box = None, None
 
     def abandon(self) -> None:
-        """See TaskWorker. The thread that reads has ended with the work on its block."""
+        """Nothing: the thread that reads has ended with the work on its block."""
+
+    def figures(self) -> BlockCounts:
+        """What this rank has done."""
+        return self._counts

@@ -2,42 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from fathometer.base import ledger
 from fathometer.base.progress import Progress
-from fathometer.seismic.setup.cone import Cone, Saved
 from fathometer.seismic.setup.setup import Setup
 from fathometer.seismic.shots.acquisition import Shot
-from fathometer.seismic.shots.gathering import gather_traces
 from fathometer.seismic.shots.injection import source_series
 from fathometer.seismic.shots.recording import sampled_traces
 from fathometer.seismic.waves.checked_steps import finish_steps, steps_at_a_time
 from fathometer.seismic.waves.cone import ActiveRows
 from fathometer.seismic.waves.propagator import Propagator
-
-
-def model_shots(
-    setup: Setup, wavefield: Propagator, cone: Cone, saved: Saved, progress: Progress
-) -> Iterator[tuple[Shot, np.ndarray | None]]:
-    """Collective. Each shot, in the survey's order, with its traces (receivers, samples) float32 on rank 0, else None.
-
-    cone: the rows that are computed. saved: gets the updates of cells.
-
-    Raises FathometerError on all ranks where the wavefield ceases to be finite.
-    """
-    for shot in setup.acquisition.shots:
-        progress.start_task(shot.index, setup.time.steps)
-        with ledger.timeline(shot.name), ledger.phase("between time steps"):
-            rows = cone.source(shot)
-            indices, traces = record_shot(setup, wavefield, shot, rows, progress)
-            saved.add(cone.updates(rows))
-        with ledger.phase("gather traces"):
-            all_traces = gather_traces(setup.comm, len(shot.receivers), indices, traces)
-        progress.finish_task()
-        yield shot, all_traces
 
 
 def record_shot(

@@ -9,52 +9,48 @@ A journal in the folder of the results remembers each finished shot (runs/).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from mpi4py import MPI
 
 from fathometer.base import ledger
 from fathometer.base.errors import InputError, naming
-from fathometer.base.ledger import now
-from fathometer.base.progress import Progress
-from fathometer.parallel.collectives import allgather, barrier, collective_errors
+from fathometer.parallel.collectives import allgather, barrier
 from fathometer.parallel.groups import split_into_groups
-from fathometer.parallel.heartbeat import watched
+from fathometer.runs.application import Panel
 from fathometer.runs.context import Context, Outcome
 from fathometer.runs.journal import Journal
-from fathometer.runs.journal_folder import conclude, earlier_files, has_journal, results_of
-from fathometer.runs.lifecycle import Lock, ResumableRun, locked_folder, remove_record, unfinished_record
+from fathometer.runs.journal_folder import has_journal
 from fathometer.runs.options import RunKind
-from fathometer.runs.task_loop import Volumes, run_tasks
+from fathometer.runs.task_run import do_tasks
+from fathometer.runs.tasks import GroupWork, Volumes
 from fathometer.seismic.history.opening import choose
 from fathometer.seismic.page.panels import panels
 from fathometer.seismic.rtm.dependence import compared, hashed_files
 from fathometer.seismic.rtm.image_sum import image_sum_bytes, summed_image
 from fathometer.seismic.rtm.products import is_product, product_files, write_products
 from fathometer.seismic.rtm.results import (
-    MigrationWork,
     failed_shots,
     illumination_facts,
     migration_results,
-    task_errors,
 )
 from fathometer.seismic.rtm.worker import ShotWorkers, history_request, steps_with
 from fathometer.seismic.setup.emptiness import emptiness_of_images, ranges_of
 from fathometer.seismic.setup.fingerprint import MigrationInput
-from fathometer.seismic.setup.finished_run import publish
+from fathometer.seismic.setup.finished_run import KnownRun
 from fathometer.seismic.setup.layout import SurveyLayout
 from fathometer.seismic.setup.rank_groups import largest_first
-from fathometer.seismic.setup.results_files import earlier_outcome, remove_outdated
 from fathometer.seismic.setup.run_files import prepared, protect_inputs
 from fathometer.seismic.setup.run_record import finish, known_run
 from fathometer.seismic.setup.setup import Setup, on_shot
+from fathometer.seismic.setup.survey_tasks import SurveyTasks
 from fathometer.seismic.setup.tuned import start_tiling, tuned_for
 from fathometer.seismic.shots.offsets import ALL, volumes_of
 from fathometer.seismic.survey import Survey
-from fathometer.storage.folder import results_folder
 from fathometer.storage.volumes.strategy import Strategy
 from fathometer.storage.volumes.writer import check_writable
 
@@ -80,86 +76,100 @@ def run_migrate(survey: Survey, comm: MPI.Intracomm, context: Context) -> Outcom
 
     Raises InputError and FathometerError, the same on all ranks.
     """
-    survey.require_acoustic("migrate")
-    if survey.acquisition.gathers is None:
-        raise InputError(
-            f"{survey.path}: [acquisition] gathers: missing; `migrate` needs recorded shots (SEG-Y); "
-            "`fathometer model` makes them from a geometry"
-        )
-    output, files = survey.output_directory, product_files(survey)
-    with ledger.phase("set up"):
-        protect_inputs(survey, files.values())
+    return do_tasks(Migration(survey, comm, context))
+
+
+class Migration(SurveyTasks):
+    """The shots of a migration; see Tasks."""
+
+    KIND, LABEL = MIGRATION, "migrate"
+    inputs: MigrationInput
+    setup: Setup
+
+    def check(self) -> None:
+        """There are gathers and acoustic waves, results replace no input, and their format can be written so."""
+        survey = self.survey
+        survey.require_acoustic("migrate")
+        if survey.acquisition.gathers is None:
+            raise InputError(
+                f"{survey.path}: [acquisition] gathers: missing; `migrate` needs recorded shots (SEG-Y); "
+                "`fathometer model` makes them from a geometry"
+            )
+        protect_inputs(survey, self.files.values())
         with naming(f"{survey.path}: [storage] write"):
-            check_writable(files[ALL], Strategy.of(survey.storage.write), comm.size)
-    with (
-        results_folder(output, comm),
-        watched(output, survey.parallel.patience, comm, context.say),
-        locked_folder(output, context.options, MIGRATION, files.values(), comm) as lock,
-    ):
-        earlier: Mapping[str, Any] = {}
-        with ledger.phase("set up"), collective_errors(comm):
-            if comm.rank == 0:
-                earlier = earlier_files(output, context.options)
-        with MigrationInput(survey, compared(survey), comm, context, earlier) as inputs:
+            check_writable(self.files[ALL], Strategy.of(survey.storage.write), self.comm.size)
+
+    def prepare(self, earlier: Mapping[str, Any]) -> None:
+        """Read the model and what there is of traces but their samples; choose how shots are migrated."""
+        survey, comm, context = self.survey, self.comm, self.context
+        with MigrationInput(survey, compared(survey), comm, context, earlier) as self.inputs:
 
             def begin(layout: SurveyLayout) -> None:
                 tasks = {shot.index: (shot,) for shot in layout.acquisition.shots}
-                inputs.begin(layout.acquisition, tasks, partial(hashed_files, layout))
+                self.inputs.begin(layout.acquisition, tasks, partial(hashed_files, layout))
 
-            setup = prepared(survey, comm, context, True, image_sum_bytes, before_reading=begin)
+            self.setup = prepared(survey, comm, context, True, image_sum_bytes, before_reading=begin)
             with ledger.phase("set up"):
-                if context.options.overwrite and any(allgather(comm, comm.rank == 0 and has_journal(output))):
+                if context.options.overwrite and any(allgather(comm, comm.rank == 0 and has_journal(self.output))):
                     with ledger.Ledger():  # none of its work is the run's
-                        check_startable(setup, context)
-            inputs.finish()
-        return _migrate(setup, context, lock, inputs)
+                        check_startable(self.setup, context)
+            self.inputs.finish()
+        self._shots = {shot.index: shot for shot in largest_first(self.setup.layout)}
 
+    @property
+    def files(self) -> dict[str, Path]:
+        """Images, illumination and picture."""
+        return product_files(self.survey)
 
-def _migrate(setup: Setup, context: Context, lock: Lock | None, inputs: MigrationInput) -> Outcome:
-    survey, comm, output = setup.survey, setup.comm, setup.survey.output_directory
-    files, shots = product_files(survey), [shot.index for shot in setup.acquisition.shots]
-    run = ResumableRun(output, MIGRATION, shots, inputs, lock, comm, context)
-    if run.journal.finished:
-        return earlier_outcome(output, files, comm, context)
-    with unfinished_record(output, comm, partial(known_run(setup).partial_record, context)):
-        work = run.all_tasks(partial(migrate_shots, setup, context))  # shots to groups
-        if work is None:
-            return Outcome({}, {})
-        with ledger.phase("sum images"):  # groups to sum
-            journal = run.complete(task_errors(work))
-            inputs.require_unchanged(journal.inputs)
-            images, level = summed_image(setup, journal)
-        with ledger.phase("write image"):  # sum to image
-            outdated = results_of(output)
-            remove_record(survey.output_directory, comm)
-        empty = emptiness_of_images(ranges_of(images, comm), NOTHING)
+    @property
+    def numbers(self) -> Sequence[int]:
+        """Indices of the shots, those first that take most."""
+        return list(self._shots)
+
+    @property
+    def volumes(self) -> Volumes:
+        """Images of all offsets or their bins, and the illumination."""
+        names = volumes_of(self.survey.imaging)
+        return Volumes(names, self.setup.grid.shape, self.setup.layout.dtype.itemsize)
+
+    @property
+    def ranks_per_task(self) -> int:
+        """Ranks that share the grid of a shot."""
+        return self.setup.ranks_per_shot
+
+    @property
+    def steps(self) -> int:
+        """Time steps of source and receivers."""
+        return 2 * self.setup.time.steps
+
+    @property
+    def known(self) -> KnownRun:
+        """What is known of the run before its end."""
+        return known_run(self.setup)
+
+    def worker(self, ranks: MPI.Intracomm, left: int) -> ShotWorkers:
+        """Who migrates shots in a group of ranks."""
+        return ShotWorkers(self.setup, ranks, self._shots, self.context)
+
+    def combine(self, journal: Journal) -> None:
+        """Sum the partial images."""
+        self._images, self._level = summed_image(self.setup, journal)
+
+    def write(self, journal: Journal, work: Sequence[GroupWork]) -> tuple[Outcome, list[Panel]]:
+        """Write image, what derives from it, picture and record."""
+        setup, images, files = self.setup, self._images, self.files
+        empty = emptiness_of_images(ranges_of(images, self.comm), NOTHING)
         write_products(setup, files, images)
-        tuned, done, facts, reasons = migration_results(setup, journal, work, inputs.record())
+        tuned, done, facts, reasons = migration_results(setup, journal, work, self.inputs.record())
         facts |= empty.facts(setup.warnings)
-        facts |= illumination_facts(level, facts.get("notes", setup.warnings))
-        outcome, shown = finish(setup, context, files, panels, tuned, done, facts, [*reasons, *empty.reasons])
-    publish(comm, context, outcome, shown)
-    with ledger.phase("finish"), collective_errors(comm):
-        if comm.rank == 0:
-            conclude(journal)
-            remove_outdated(survey, outdated, outcome.files.values(), is_product)
-    return replace(outcome, failed=failed_shots(setup, journal), nothing=empty.nothing)
+        facts |= illumination_facts(self._level, facts.get("notes", setup.warnings))
+        reasons += empty.reasons
+        outcome, shown = finish(setup, self.context, files, panels, tuned, done, facts, reasons)
+        return replace(outcome, failed=failed_shots(setup, journal), nothing=empty.nothing), shown
 
-
-def migrate_shots(setup: Setup, context: Context, journal: Journal) -> MigrationWork:
-    """Collective. Migrate the shots that are not done, each by one group of ranks; returns when all groups are ready.
-
-    Raises FathometerError and InputError, on all ranks of a group, for what no shot of its own is at fault for.
-    """
-    comm, layout = setup.comm, setup.layout
-    group, ranks = split_into_groups(comm, setup.ranks_per_shot)
-    shots = {shot.index: shot for shot in largest_first(layout)}
-    workers = ShotWorkers(setup, ranks, shots, context)
-    volumes = Volumes(volumes_of(setup.survey.imaging), setup.grid.shape, layout.dtype.itemsize)
-    left = len(journal.left(shots))
-    with Progress(left, now=now, rank=comm.rank, quiet=context.quiet, label="migrate", task="shot") as progress:
-        tasks = run_tasks(list(shots), workers, journal, volumes, comm, group, ranks, progress, 2 * setup.time.steps)
-    return MigrationWork(tasks, workers.history, workers.updates, workers.tuned, workers.choice)
+    def replaceable(self, kind: str) -> bool:
+        """Images and what derives from them."""
+        return is_product(kind)
 
 
 def check_startable(setup: Setup, context: Context) -> None:

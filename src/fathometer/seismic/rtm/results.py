@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from fathometer.base.errors import FathometerError
 from fathometer.grid.tiling import Tuned
 from fathometer.parallel.groups import Group
 from fathometer.runs.journal import Journal
-from fathometer.runs.task_loop import GroupWork
+from fathometer.runs.tasks import GroupWork
 from fathometer.seismic.history.choice import HistoryChoice
 from fathometer.seismic.rtm.illumination import Illumination
 from fathometer.seismic.setup.cone import Saved, record
@@ -19,15 +18,14 @@ from fathometer.seismic.setup.setup import Setup
 
 
 @dataclass
-class MigrationWork:
-    """What a rank did for a migration.
+class MigrationFigures:
+    """What a rank has counted of a migration.
 
     Attributes:
-        tasks: of its group. history: figures of its snapshots. updates: of cells, by shot and loop. tuned, choice: how
-            its time steps were tiled and its history was kept; None without a shot.
+        history: figures of its snapshots. updates: of cells, by shot and loop. tuned, choice: how its time steps were
+            tiled and its history was kept; None without a shot.
     """
 
-    tasks: GroupWork
     history: dict[str, Any] = field(default_factory=dict)
     updates: dict[int, dict[str, Saved]] = field(default_factory=dict)
     tuned: Tuned | None = None
@@ -35,14 +33,15 @@ class MigrationWork:
 
 
 def migration_results(
-    setup: Setup, journal: Journal, work: Sequence[MigrationWork], identity: Mapping[str, Any]
+    setup: Setup, journal: Journal, work: Sequence[GroupWork], identity: Mapping[str, Any]
 ) -> tuple[Tuned | None, WorkDone, dict[str, Any], list[str]]:
     """Tiling, work done, further results and reasons why they are not complete, for the record.
 
     work: of all ranks. identity: what it cost to know the files (setup/fingerprint.py).
     """
-    done = sorted(shot for rank in work for shot in rank.tasks.done)
-    first = next((rank for rank in work if rank.choice is not None), None)
+    done = sorted(shot for rank in work for shot in rank.done)
+    figures: list[MigrationFigures] = [rank.figures for rank in work]
+    first = next((rank for rank in figures if rank.choice is not None), None)
     results: dict[str, Any] = {
         "migrated_shots": done,
         "earlier_shots": len(journal.done) - len(done),
@@ -52,17 +51,17 @@ def migration_results(
         "groups": Group.of(0, setup.comm.size, setup.ranks_per_shot).groups,
     }
     if first is not None and first.choice is not None:
-        results["history"] = first.choice.as_dict() | {"ranks": [rank.history for rank in work if rank.history]}
+        results["history"] = first.choice.as_dict() | {"ranks": [rank.history for rank in figures if rank.history]}
     shots = setup.acquisition.shots
     reasons = [f"{len(journal.failed)} of {len(shots)} shots are not in the image"] if journal.failed else []
-    of_shots = {shot: loops for rank in work for shot, loops in rank.updates.items()}
+    of_shots = {shot: loops for rank in figures for shot, loops in rank.updates.items()}
     loops = {"source": Saved(), "receiver": Saved()}
     for shot in done:
         for name, saved in of_shots[shot].items():
             loops[name].add(saved)
     results["cone"] = record(loops)
     updates = sum(saved.computed for saved in loops.values())
-    tilings = [rank.tuned for rank in work if rank.tuned is not None]
+    tilings = [rank.tuned for rank in figures if rank.tuned is not None]
     tuned = max(tilings, key=lambda tuned: tuned.lost, default=None)  # of the group whose trials lost most
     return tuned, WorkDone(len(done), updates), results, reasons
 
@@ -72,11 +71,6 @@ def illumination_facts(level: Illumination | None, notes: Sequence[str]) -> dict
     if level is None:
         return {}
     return {"illumination": level.as_dict()} | ({"notes": [*notes, level.note]} if level.note else {})
-
-
-def task_errors(work: Sequence[MigrationWork]) -> dict[int, FathometerError]:
-    """The errors of the shots that failed, by their indices; work: of all ranks."""
-    return {shot: error for rank in work for shot, error in rank.tasks.errors.items()}
 
 
 def failed_shots(setup: Setup, journal: Journal) -> dict[int, str]:

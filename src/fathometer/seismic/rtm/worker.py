@@ -13,11 +13,11 @@ from fathometer.grid.tiling import Tuned
 from fathometer.grid.trials import Trials
 from fathometer.runs.context import Context
 from fathometer.runs.contributions import Window
-from fathometer.runs.task_loop import merged
 from fathometer.seismic.history.choice import HistoryChoice
 from fathometer.seismic.history.opening import choose, open_history
 from fathometer.seismic.history.strategies import HistoryRequest
 from fathometer.seismic.rtm.conditions import condition_of
+from fathometer.seismic.rtm.results import MigrationFigures
 from fathometer.seismic.rtm.shot import migrate_shot, steps_of_advance
 from fathometer.seismic.setup.cone import Cone, Saved
 from fathometer.seismic.setup.fingerprint import traces_hash
@@ -134,21 +134,13 @@ def history_request(setup: Setup, wavefield: Propagator, context: Context) -> Hi
 
 
 class ShotWorkers:
-    """The worker of a group of ranks for its present shot (runs/task_loop.TaskWorker); task numbers are shots' indices.
-
-    Attributes:
-        tuned, choice: how time steps are tiled and the history is kept; None without a shot. history: figures of this
-            rank's snapshots. updates: of cells, by shot and loop.
-    """
+    """The worker of a group of ranks for its present shot (runs/tasks.TaskWorker); task numbers are shots' indices."""
 
     def __init__(self, survey: Setup, ranks: MPI.Intracomm, shots: Mapping[int, Shot], context: Context) -> None:
         self._survey, self._ranks, self._shots, self._context = survey, ranks, shots, context
         self._worker: Worker | None = None
-        self.tuned: Tuned | None = None
         self._trials: Trials | None = None
-        self.choice: HistoryChoice | None = None
-        self.history: dict[str, Any] = {}
-        self.updates: dict[int, dict[str, Saved]] = {}
+        self._figures = MigrationFigures()
 
     def prepare(self, task: int, tasks: int) -> None:
         """The present worker serves where the shot's grid is the same; else there is another one."""
@@ -158,17 +150,17 @@ class ShotWorkers:
                 return
             self.reset()
         setup = survey if survey.model is not None else on_shot(survey, shot, self._ranks)
-        self._worker = Worker(setup, self._context, tasks, self.tuned, self._trials)
-        self.tuned, self._trials = self._worker.tuned, self._worker.trials
-        if self.choice is None:
-            self.choice = self._worker.choice
-            self._context.say(str(self.choice))
+        self._worker = Worker(setup, self._context, tasks, self._figures.tuned, self._trials)
+        self._figures.tuned, self._trials = self._worker.tuned, self._worker.trials
+        if self._figures.choice is None:
+            self._figures.choice = self._worker.choice
+            self._context.say(str(self._worker.choice))
 
     def work(self, task: int, progress: Progress) -> Window:
         """Migrate the shot; its image and illumination on its window of the model."""
         assert self._worker is not None
         setup = self._worker.setup
-        hashed, self.updates[task] = self._worker.migrate(self._shots[task], progress)
+        hashed, self._figures.updates[task] = self._worker.migrate(self._shots[task], progress)
         start, _ = setup.grid.model_box(setup.block)
         return Window(setup.grid, start, self._worker.condition.volumes, hashed)
 
@@ -181,8 +173,8 @@ class ShotWorkers:
         """Close the present worker, whose history may be in the middle of a shot."""
         worker, self._worker = self._worker, None
         if worker is not None:
-            self.history = merged(self.history, worker.close(), ADDED)
-            self.tuned = worker.tuned
+            self._figures.history = _combined(self._figures.history, worker.close())
+            self._figures.tuned = worker.tuned
 
     def close(self) -> None:
         self.reset()
@@ -191,3 +183,15 @@ class ShotWorkers:
         """See TaskWorker.abandon."""
         if self._worker is not None:
             self._worker.abandon()
+
+    def figures(self) -> MigrationFigures:
+        """See TaskWorker."""
+        return self._figures
+
+
+def _combined(before: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+    """Figures of the history of two workers: sums for the names in ADDED, maxima for the others."""
+    values = dict(before)
+    for name, value in more.items():
+        values[name] = values.get(name, 0) + value if name in ADDED else max(values.get(name, 0), value)
+    return values

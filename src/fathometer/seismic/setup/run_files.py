@@ -9,11 +9,7 @@ from mpi4py import MPI
 
 from fathometer.base import ledger
 from fathometer.base.errors import InputError
-from fathometer.base.ledger import now
-from fathometer.base.progress import Progress
-from fathometer.parallel.collectives import allgather
 from fathometer.runs.context import Context
-from fathometer.runs.journal_folder import has_journal
 from fathometer.seismic.setup.input_files import named_files
 from fathometer.seismic.setup.layout import SurveyLayout
 from fathometer.seismic.setup.setup import Setup, SummingMemory, prepare
@@ -55,27 +51,3 @@ def protect_inputs(survey: Survey, results: Iterable[Path], gathers: Sequence[Pa
                 raise InputError(
                     f"{survey.path}: [output]: {result} would replace {key}; allowed: another directory or name"
                 )
-
-
-def refuse_migration(survey: Survey, comm: MPI.Intracomm) -> None:
-    """Collective. Raises InputError, the same on all ranks, where the folder of results holds a migration, whose record
-    would be replaced."""
-    output = survey.output_directory
-    with ledger.phase("set up"):
-        migrated = any(allgather(comm, comm.rank == 0 and has_journal(output)))
-    if migrated:
-        raise InputError(
-            f"{survey.path}: [output] directory: found a migration in {output}; allowed: another directory"
-        )
-
-
-def shot_progress(setup: Setup, context: Context, label: str) -> Progress:
-    """Progress over all shots of a survey."""
-    return Progress(
-        len(setup.acquisition.shots),
-        now=now,
-        rank=setup.comm.rank,
-        quiet=context.quiet,
-        label=label,
-        task="shot",
-    )

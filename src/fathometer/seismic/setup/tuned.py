@@ -20,6 +20,9 @@ class Wavefield(TimeStepper, Protocol):
 
     threads: ThreadCounts
 
+    def close(self) -> None:
+        """Free it."""
+
 
 def set_threads(setup: Setup, wavefield: Wavefield, context: Context) -> None:
     """Collective. Threads of a wavefield, as the survey asks for them."""

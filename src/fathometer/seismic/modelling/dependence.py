@@ -1,4 +1,4 @@
-"""What the seismograms of an elastic run depend on: what must be the same for --resume to go on."""
+"""What modelled traces depend on: what must be the same for --resume to go on."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from fathometer import __version__
 from fathometer.parallel.collectives import collective_errors
 from fathometer.parallel.threads import thread_counts
 from fathometer.runs.context import Context
-from fathometer.seismic.elastic.setup import ElasticSetup
 from fathometer.seismic.setup.fingerprint import geometry
 from fathometer.seismic.setup.input_files import named_files
-from fathometer.seismic.survey import Survey
+from fathometer.seismic.setup.setup import Setup
 from fathometer.storage.fingerprint import FileState
 from fathometer.storage.hashing import Hashing
 
@@ -22,7 +21,7 @@ from fathometer.storage.hashing import Hashing
 NOT_COMPARED = ("output", "parallel", "threads", "tuning", "storage", "history", "imaging", "time_migration")
 
 
-def depends_on(setup: ElasticSetup, context: Context) -> dict[str, Any]:
+def depends_on(setup: Setup, context: Context) -> dict[str, Any]:
     """Collective. Keys, files by their hashes, and the geometry, JSON-ready.
 
     Raises InputError or FathometerError on all ranks where a file cannot be read.
@@ -41,7 +40,7 @@ def depends_on(setup: ElasticSetup, context: Context) -> dict[str, Any]:
         "version": __version__,
         "survey": keys,
         "files": words_by_name(states),
-        "shots": geometry(setup.run.acquisition),
+        "shots": geometry(setup.acquisition),
     }
 
 
@@ -55,8 +54,8 @@ def words_by_name(states: Sequence[FileState]) -> dict[str, str]:
     return words
 
 
-def _files(setup: ElasticSetup) -> list[Path]:
+def _files(setup: Setup) -> list[Path]:
     """All files that the run reads, but the survey, whose keys are compared."""
-    survey: Survey = setup.survey
+    survey = setup.survey
     named = [path for path in named_files(survey).values() if path != survey.path]
-    return list(dict.fromkeys([*named, *(path for paths in setup.run.files.inputs().values() for path in paths)]))
+    return list(dict.fromkeys([*named, *(path for paths in setup.files.inputs().values() for path in paths)]))
