@@ -7,6 +7,7 @@ import json
 import math
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
 
@@ -17,10 +18,13 @@ from machine_support import MACHINE
 from tides import GRAVITY, TIDES
 
 from fathometer.base.errors import FathometerError
+from fathometer.base.references import referred
 from fathometer.cli import commands, parser, registry
 from fathometer.cli.command import Command
 from fathometer.cli.restartable_command import RestartableCommand
 from fathometer.plan.machine_file import save_machine
+from fathometer.runs.application import Application
+from fathometer.runs.time_application import TimeApplication
 from fathometer.storage.datasets.reader import DatasetFile
 
 SOURCE = Path(registry.__file__).parents[1]
@@ -190,17 +194,20 @@ def test_whose_an_input_file_is(tides, tmp_path):
     for name, text in named.items():
         (tmp_path / name).write_text(text)
         expected = "tides" if name in ("harbour.toml", "both.toml") else "seismic"  # of both the one with more sections
-        assert registry.of_input(tmp_path / name).name == expected, name
-    assert registry.of_input(tmp_path / "absent.toml").name == "seismic"
+        assert registry.of_input(tmp_path / name).identity.name == expected, name
+    assert registry.of_input(tmp_path / "absent.toml").identity.name == "seismic"
 
 
 def test_whose_a_command_an_equation_and_a_record_is(tides):
-    assert [registry.of_command(name).name for name in ("model", "migrate", "tides")] == ["seismic"] * 2 + ["tides"]
-    assert registry.of_equation("vti").name == "seismic"
+    names = [registry.of_command(name).identity.name for name in ("model", "migrate", "tides")]
+    assert names == ["seismic"] * 2 + ["tides"]
+    assert registry.of_equation("vti").identity.name == "seismic"
     assert registry.resume_hint("tides", Path("no.toml")).startswith("--resume begins anew")
-    assert registry.resume_hint("model") == ""
+    for command, unit in (("model", "shots"), ("migrate", "shots"), ("migrate-time", "blocks of traces")):
+        assert registry.resume_hint(command) == f"--resume goes on with the {unit} that are not done"
+    assert registry.resume_hint("report", Path("no.toml")) == ""
     for name in ("seismic", "tides"):
-        assert registry.panels_of({"application": name}) is registry.application(name)
+        assert registry.panels_of({"application": name}).heading.__qualname__.endswith("Panels.heading")
     assert registry.panels_of({"application": "io"}).heading.__module__ == "fathometer.lab.io.panels"
     assert registry.panels_of({"application": "stencil"}) is None
     for unknown in (registry.of_command, registry.of_equation):
@@ -208,32 +215,33 @@ def test_whose_a_command_an_equation_and_a_record_is(tides):
             unknown("report")
 
 
-def test_an_interrupted_modelling_can_be_resumed_where_it_is_elastic(tmp_path):
-    """Whatever else the file holds, and whether it is one."""
-    path = tmp_path / "survey.toml"
-    hint = "--resume goes on with the shots that are not done"
-    for text, settings, found in [
-        ('[propagation]\nphysics = "elastic"', [], hint),
-        ('[propagation]\nphysics = "acoustic"', [], ""),
-        ('[propagation]\nphysics = "acoustic"', ["propagation.physics=elastic"], hint),
-        ('[propagation]\nphysics = "elastic"', ["propagation.physics=acoustic"], ""),
-        ("[propagation]", [], ""),
-        ("propagation = 3", [], ""),
-        ("[propagation", [], ""),
-        ("", ["nonsense"], ""),
-    ]:
-        path.write_text(text)
-        assert registry.resume_hint("model", path, settings) == found, text
-        assert registry.resume_hint("migrate", path, settings) == hint
-    assert registry.resume_hint("model", tmp_path / "no.toml") == ""
+MEMBERS = {  # of TimeApplication: modules, and what they have
+    "case": ("input_files", "case_of", "case_bytes"),
+    "shown": ("heading", "panels_of", "lines"),
+}
 
 
-def test_what_is_registered_agrees_with_itself():
+def test_what_is_registered_agrees_with_itself(tides):
+    """And all that it refers to is there."""
     for name, one in zip(registry.APPLICATIONS, registry.applications(), strict=True):
-        assert one.name == name
-        assert all(isinstance(one.resume_hint(command, None), str) for command in one.commands)
-        fields = one.input_model().model_fields
-        assert {key for key, field in fields.items() if field.is_required()} == one.sections
+        identity = one.identity
+        assert identity.name == name
+        fields = referred(identity.input).model_fields
+        assert {key for key, field in fields.items() if field.is_required()} == identity.sections
+        assert not identity.equations or identity.probes
+        if isinstance(one, TimeApplication):
+            assert list(identity.commands) == [name]
+            for member, functions in MEMBERS.items():
+                assert all(callable(getattr(import_module(getattr(one, member)), each)) for each in functions)
+            references = (one.model, one.demo, one.cost, *filter(None, (one.needed, identity.probes)))
+            assert all(callable(referred(each)) for each in references)
+    assert [type(each).__name__ for each in registry.probes()] == ["SeismicProbes", "ReactiveProbes", "OceanProbes"]
+
+
+def test_the_interface_of_applications_is_small():
+    """The goal of the design: at most eight members."""
+    members = [name for name in vars(Application) if not name.startswith("_")]
+    assert len(members) == 8, members
 
 
 def test_only_the_registry_and_the_tools_of_an_application_name_it():

@@ -13,7 +13,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from annotated_types import Ge, Gt, Le
@@ -30,6 +30,7 @@ from fathometer.parallel.collectives import allreduce
 from fathometer.parallel.decomposition import split
 from fathometer.pictures import sheet
 from fathometer.plan.layouts import layouts_of
+from fathometer.plan.machine_file import Machine
 from fathometer.plan.phase import Phase
 from fathometer.plan.prediction import Prediction
 from fathometer.record.envelope import Figure
@@ -37,13 +38,12 @@ from fathometer.record.ranks import seconds
 from fathometer.report.missing import panels_of_results, panels_or_missing
 from fathometer.report.scale import spread
 from fathometer.report.times import time_text, times_text
-from fathometer.runs.application import Application, CostEstimate, Heading
+from fathometer.runs.application import Application, CostEstimate, Heading, Identity, Panel
 from fathometer.runs.field_series import NetcdfSeries
 from fathometer.runs.restart_hint import DIRECTORY
 from fathometer.runs.simulation import Simulation
 from fathometer.runs.state_arrays import StateArray
 from fathometer.runs.time_application import TimeApplication
-from fathometer.runs.time_run import simulate
 from fathometer.shown.lines import Lines, lines_figure, lines_panel
 from fathometer.storage.datasets.dataset import Dataset, Variable
 from fathometer.storage.datasets.reader import DatasetFile
@@ -305,7 +305,7 @@ def balance_table(record: Mapping[str, Any]) -> dict[str, Any]:
 # --- cost
 
 
-def predict(file: TidesFile, machine: Any, ranks: int, nodes: int) -> Prediction:
+def predict(file: TidesFile, machine: Machine, ranks: int, nodes: int) -> Prediction:
     """What a run costs: each step reads both arrays and writes both, twice, and sends two numbers."""
     if ranks > file.channel.cells:
         raise InputError(f"{file.path}: found {ranks} ranks; allowed: up to {file.channel.cells}, one a cell")
@@ -327,76 +327,74 @@ def predict(file: TidesFile, machine: Any, ranks: int, nodes: int) -> Prediction
 # --- application
 
 
-class TidesApplication(TimeApplication):
-    """Tides in a channel."""
-
-    name, kind, noun = "tides", "tides", "a run of tides"
-    sections = frozenset({"channel", "tide", "time"})
-    results: ClassVar = (PICTURE,)
-    plan_options = frozenset({"ranks", "nodes"})
-
-    def import_modules(self, command):
-        """All of it is here."""
-
-    def input_model(self):
-        """The pydantic class of its input files; its fields are their sections."""
-        return TidesFile
-
-    def input_files(self, input):
-        """Files that a run reads, the input file first."""
-        return [readable(input.path)]
-
-    def demo_text(self, quick):
-        """The input file of the built-in case, whose results lie beside it."""
-        cells = 200 if quick else 2000
-        return (
-            "# A tide enters a shallow channel.\n"
-            f"[channel]\nlength = 2e5\ndepth = 20.0\ncells = {cells}\nfriction = 1e-5\n"
-            f"[tide]\namplitude = 1.0\nperiod = 44714.0\n[time]\nstep = {14000 / cells:g}\nsteps = {4 * cells}\n"
-            f'[output]\ndirectory = "."\nevery_steps = {cells}\n'
-        )
-
-    def case_bytes(self, input):
-        """Memory that `case` takes."""
-        return 16 * input.channel.cells
-
-    def case(self, input):
-        """The input made ready, the same on all ranks."""
-        return Case(input)
-
-    def simulation(self, case, comm):
-        """Collective. The model of a case on these ranks."""
-        return TidesSimulation(case, comm)
-
-    def run(self, command, input, comm, context):
-        """Collective. Run one of `commands`; the results and the record are on disk afterwards."""
-        return simulate(self, input, comm, context)
-
-    def summary(self, outcome):
-        """The time and rates of a run, for people; rank 0 only, where there is a record."""
-        figures = {figure["name"]: figure["value"] for figure in outcome.record["figures"]}
-        (water,) = outcome.record["results"]["balance"]
-        return [f"{figures['total']:.1f} s; water balances to {water['error']:.1g}"]
-
-    def plan(self, input, machine, options):
-        """What a run will cost on a machine."""
-        layouts = layouts_of(input.path, machine, options, lambda ranks, nodes: predict(input, machine, ranks, nodes))
-        record = {"schema_version": 1, "application": "plan", "machine": machine.name} | layouts.as_dict()
-        title = f"{input.channel.cells} cells, {input.time.steps} steps on {machine.name}"
-        return CostEstimate(record, [title, "", *layouts.table(machine)])
-
-    def heading(self, record):
-        """The top of the page of a record."""
-        grid = record["results"]["grid"]
-        facts = [("Grid", f"{grid['cells']} cells of {grid['spacing_metres']:g} m")]
-        return Heading("Tides", Path(record["input"]["tides_file"]).stem, facts, kernel=False)
-
-    def panels_of(self, record, folder):
-        """The panels of a record that lies in a folder, with its fields beside it."""
-        title = "Along the channel"
-        names = record["results"].get("field_files", [])
-        lines = panels_or_missing(title, lambda: [lines_panel("lines", title, lines_of(folder, names), "")])
-        return lines + panels_of_results(record, (("Water", "balance", balance_table),))
+def input_files(file: TidesFile) -> list[Path]:
+    """The files that a run reads."""
+    return [readable(file.path)]
 
 
-APPLICATION: Application = TidesApplication()
+def case_bytes(file: TidesFile) -> int:
+    """Memory that `case_of` takes."""
+    return 16 * file.channel.cells
+
+
+case_of = Case
+
+
+def demo_text(quick: bool) -> str:
+    """The input file of the built-in case, whose results lie beside it."""
+    cells = 200 if quick else 2000
+    return (
+        "# A tide enters a shallow channel.\n"
+        f"[channel]\nlength = 2e5\ndepth = 20.0\ncells = {cells}\nfriction = 1e-5\n"
+        f"[tide]\namplitude = 1.0\nperiod = 44714.0\n[time]\nstep = {14000 / cells:g}\nsteps = {4 * cells}\n"
+        f'[output]\ndirectory = "."\nevery_steps = {cells}\n'
+    )
+
+
+def lines(record: Mapping[str, Any]) -> list[str]:
+    """The time of a run, for people."""
+    figures = {figure["name"]: figure["value"] for figure in record["figures"]}
+    (water,) = record["results"]["balance"]
+    return [f"{figures['total']:.1f} s; water balances to {water['error']:.1g}"]
+
+
+def plan(file: TidesFile, machine: Machine, options: Mapping[str, Any]) -> CostEstimate:
+    """What a run will cost on a machine."""
+    layouts = layouts_of(file.path, machine, options, lambda ranks, nodes: predict(file, machine, ranks, nodes))
+    record = {"schema_version": 1, "application": "plan", "machine": machine.name} | layouts.as_dict()
+    title = f"{file.channel.cells} cells, {file.time.steps} steps on {machine.name}"
+    return CostEstimate(record, [title, "", *layouts.table(machine)])
+
+
+def heading(record: Mapping[str, Any]) -> Heading:
+    """The top of the page of a record."""
+    grid = record["results"]["grid"]
+    facts = [("Grid", f"{grid['cells']} cells of {grid['spacing_metres']:g} m")]
+    return Heading("Tides", Path(record["input"]["tides_file"]).stem, facts, kernel=False)
+
+
+def panels_of(record: Mapping[str, Any], folder: Path) -> list[Panel]:
+    """The panels of a record that lies in a folder, with its fields beside it."""
+    title = "Along the channel"
+    names = record["results"].get("field_files", [])
+    lines = panels_or_missing(title, lambda: [lines_panel("lines", title, lines_of(folder, names), "")])
+    return lines + panels_of_results(record, (("Water", "balance", balance_table),))
+
+
+APPLICATION: Application = TimeApplication(
+    Identity(
+        name="tides",
+        commands={"tides": ""},
+        sections=frozenset({"channel", "tide", "time"}),
+        input="tides:TidesFile",
+        plan_options=frozenset({"ranks", "nodes"}),
+    ),
+    kind="tides",
+    noun="a run of tides",
+    results=(PICTURE,),
+    case="tides",
+    model="tides:TidesSimulation",
+    demo="tides:demo_text",
+    cost="tides:plan",
+    shown="tides",
+)

@@ -16,7 +16,7 @@ from fathometer.cli.output import labelled, print_json
 from fathometer.cli.pages import publish
 
 if TYPE_CHECKING:
-    from fathometer.runs.application import Application
+    from fathometer.runs.application import Application, Conclusion
     from fathometer.runs.context import Context, Outcome
     from fathometer.runs.options import RunOptions
 
@@ -56,10 +56,7 @@ def _load(name: str, run_options: OptionsOf | None, options: Options) -> Any:
     """The input, and the modules that its run needs. Options that contradict each other are told before."""
     if run_options is not None:
         run_options(options)
-    application = registry.of_command(name)
-    input = application.load(options.survey, options.set)
-    application.import_modules(name)
-    return input
+    return registry.of_command(name).load(options.survey, options.set, name)
 
 
 def _run_input(name: str, run_options: OptionsOf | None, call: RankCall) -> None:
@@ -78,6 +75,7 @@ def run_application(application: Application, call: RankCall, work: Work, run_op
     """
     from fathometer.parallel.collectives import collective_errors
     from fathometer.record import trace
+    from fathometer.runs.application import protect
     from fathometer.runs.context import Context
     from fathometer.runs.options import RunOptions
 
@@ -86,21 +84,22 @@ def run_application(application: Application, call: RankCall, work: Work, run_op
     context = Context(call.words, call.options.quiet, call.binding, call.say, publish, options, speaks)
     if call.trace is not None and call.prepared is not None:  # there is no input of a demo
         with phase("set up"):
-            application.protect_inputs(call.prepared, [call.trace])
+            protect(application.files(call.prepared), [call.trace])
     outcome = work(application, call, context)
     if call.trace is not None:
         account = ledger.current()
         assert account is not None, "main has opened it"
         with phase("finish"):
             trace.write_trace(call.trace, account, call.trace_zero, call.comm)
+    conclusion = application.conclusion(outcome)
     with phase("finish"), collective_errors(call.comm):
         if call.comm.rank == 0:
-            _tell(application, outcome, call)
-    if reason := application.failure(outcome):
-        raise FathometerError(reason)
+            _tell(conclusion, outcome, call)
+    if conclusion.missing:
+        raise FathometerError(conclusion.missing)
 
 
-def _tell(application: Application, outcome: Outcome, call: RankCall) -> None:
+def _tell(conclusion: Conclusion, outcome: Outcome, call: RankCall) -> None:
     """Print files and cost for people, and with --json the record; nothing where other runs write the results."""
     from fathometer.record.profiled import leave_record
 
@@ -109,7 +108,7 @@ def _tell(application: Application, outcome: Outcome, call: RankCall) -> None:
     leave_record(outcome.record)
     for kind, path in outcome.files.items():
         call.say(labelled(kind, path))
-    for line in application.summary(outcome):
+    for line in conclusion.lines:
         call.say(line)
     if call.options.json:
         print_json(outcome.record)

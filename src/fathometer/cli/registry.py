@@ -6,15 +6,20 @@ runs/application.py. The first one is taken for input files that none recognises
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fathometer.base.errors import FathometerError
+from fathometer.base.references import referred
 from fathometer.base.regular_file import read_regular
+from fathometer.runs import restart_hint
 from fathometer.runs.application import Application, RecordPanels
+
+if TYPE_CHECKING:
+    from fathometer.runs.probes import Probes
 
 APPLICATIONS: Mapping[str, str] = MappingProxyType(
     {
@@ -36,8 +41,7 @@ BENCHMARKS: Mapping[str, str] = MappingProxyType(
 
 def application(name: str) -> Application:
     """The application of a name in APPLICATIONS."""
-    module, _, attribute = APPLICATIONS[name].partition(":")
-    registered: Application = getattr(import_module(module), attribute)
+    registered: Application = referred(APPLICATIONS[name])
     return registered
 
 
@@ -49,7 +53,7 @@ def applications() -> list[Application]:
 def of_command(command: str) -> Application:
     """The application that runs a command. Raises FathometerError where none does."""
     for app in applications():
-        if command in app.commands:
+        if command in app.identity.commands:
             return app
     raise FathometerError(f"{command}: no registered application runs this command")
 
@@ -57,7 +61,7 @@ def of_command(command: str) -> Application:
 def of_equation(equation: str) -> Application:
     """The application whose probes can step an equation. Raises FathometerError where none can."""
     for app in applications():
-        if equation in app.equations:
+        if equation in app.identity.equations:
             return app
     raise FathometerError(f"{equation}: no registered application has this equation")
 
@@ -68,8 +72,8 @@ def of_input(path: Path) -> Application:
     if len(registered) == 1:
         return registered[0]
     sections = _sections(path)
-    complete = [app for app in registered if app.sections <= sections]
-    return max(complete, key=lambda app: len(app.sections), default=registered[0])
+    complete = [app for app in registered if app.identity.sections <= sections]
+    return max(complete, key=lambda app: len(app.identity.sections), default=registered[0])
 
 
 def files_read_by(path: Path) -> list[Path]:
@@ -78,7 +82,7 @@ def files_read_by(path: Path) -> list[Path]:
         return []
     app = of_input(path)
     try:
-        return list(app.input_files(app.load(path)))
+        return list(app.files(app.load(path)).values())
     except FathometerError:  # a setting of the command line may be missing; a run says what is wrong
         return []
 
@@ -97,14 +101,30 @@ def _sections(path: Path) -> set[str]:
 
 def resume_hint(command: str, path: Path | None = None, settings: Sequence[str] = ()) -> str:
     """What to tell people when a command on an input file was interrupted that can be resumed; "" for all others."""
-    return next((app.resume_hint(command, path, settings) for app in applications() if command in app.commands), "")
+    unit = next((app.identity.commands[command] for app in applications() if command in app.identity.commands), None)
+    if unit:
+        return f"--resume goes on with the {unit} that are not done"
+    return restart_hint.resume_hint(path, settings) if unit is not None and path is not None else ""
+
+
+def probes() -> Iterator[Probes]:
+    """What benchmarks of the machine measure of each application of which they measure anything."""
+    for app in applications():
+        if app.identity.probes:
+            yield probes_of(app)
+
+
+def probes_of(app: Application) -> Probes:
+    """What benchmarks of the machine measure of an application that has such."""
+    found: Probes = referred(app.identity.probes)()
+    return found
 
 
 def panels_of(record: Mapping[str, Any]) -> RecordPanels | None:
     """What shows a record on a page: its application or benchmark; None where neither is known."""
     name = record["application"]
     if name in APPLICATIONS:
-        return application(name)
+        return application(name).page
     if name in BENCHMARKS:
         module: Any = import_module(BENCHMARKS[name])
         benchmark: RecordPanels = module

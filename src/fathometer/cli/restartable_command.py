@@ -13,6 +13,7 @@ from fathometer.cli import argument_groups, registry
 from fathometer.cli.application_run import resume_or_overwrite, run_application
 from fathometer.cli.command import Options, RankCall
 from fathometer.cli.option_types import whole_number
+from fathometer.runs.application import Demo
 from fathometer.runs.restart_hint import DEMO
 
 if TYPE_CHECKING:
@@ -93,19 +94,15 @@ class RestartableCommand:
 
     def load(self, options: Options) -> Any:
         """The input, None of the demo; the modules that its run needs are imported."""
-        application = registry.application(self.name)
-        input = None if options.demo else application.load(options.survey, options.set)
-        application.import_modules(self.name)
-        return input
+        return registry.application(self.name).load(options.survey, options.set, self.name)
 
     def resume_hint(self, options: Options) -> str:
         """What to tell people when it was interrupted: see Application. Of the demo, which cannot be resumed, that its
         input file can be run."""
-        application = registry.application(self.name)
         if not options.demo:
-            return application.resume_hint(self.name, options.survey, options.set)
+            return registry.resume_hint(self.name, options.survey, options.set)
         file = self._demo(options) / DEMO
-        return f"fathometer {self.name} {visible_name(str(file))} {application.resume_hint(self.name, file)}"
+        return f"fathometer {self.name} {visible_name(str(file))} {registry.resume_hint(self.name, file)}"
 
     def _demo(self, options: Options) -> Path:
         """The folder of the demo."""
@@ -116,9 +113,8 @@ class RestartableCommand:
         run_application(registry.application(self.name), call, self._work, run_options)
 
     def _work(self, application: Application, call: RankCall, context: Context) -> Outcome:
-        if call.options.demo:
-            return application.demo(self._demo(call.options), call.options.quick, call.comm, context)
-        return application.run(self.name, call.prepared, call.comm, context)
+        demo = Demo(self._demo(call.options), call.options.quick) if call.options.demo else None
+        return application.run(self.name, demo or call.prepared, call.comm, context)
 
 
 def run_options(options: Options) -> RunOptions:

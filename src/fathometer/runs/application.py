@@ -6,23 +6,22 @@ satisfies `Application` in its registry and calls the methods below. To add an a
 
 1. A package of `fathometer` with a module `application.py`. It holds a class with what `Application` lists, and one
    instance of it. The registry imports this module in every process, also for `--help`: it may import only the
-   standard library, `fathometer.base` and this module; everything else is imported inside the methods.
+   standard library, `fathometer.base` and `fathometer.runs`' cheap modules; everything else is imported when it is
+   needed, inside the methods or by references, "module:name".
 2. A line in `cli/registry.py`: the name of the application, and "module:object".
 3. A module in `cli/commands/` for each command that it runs, which calls `run_application` (`cli/application_run.py`),
    and its name in `cli/commands/__init__.py`.
 
-`plan`, `submit`, `report`, `stencil` and `calibrate` then work for it as well. Of a model in time, `TimeApplication`
-(time_application.py) answers most of the questions: `tests/support/tides.py` is a whole application of that kind.
+`plan`, `submit`, `report`, `stencil` and `calibrate` then work for it as well. A model in time states what
+`TimeApplication` (time_application.py) has, which is an `Application`: `tests/support/tides.py` is a whole one.
 
 The course of a run, on all ranks (methods marked collective are called by all of them):
 
-    input = application.load(path, settings)                checked; InputError names file, key, place, what is allowed
-    application.import_modules(command)                     the rest of the start-up time
-    application.protect_inputs(input, [trace file, ...])    outputs named on the command line replace no input
+    input = application.load(path, settings, command)       checked; InputError names file, key, place, what is allowed
+    protect(application.files(input), [trace file, ...])    outputs named on the command line replace no input
     outcome = application.run(command, input, comm, context)
         ... writes its results and run.json; context.publish(page, record, panels) writes the page
-    application.summary(outcome)                            lines for people
-    application.failure(outcome)                            why not all work was done -> exit code 1
+    application.conclusion(outcome)                         lines for people; why not all work was done: exit code 1
 """
 
 from __future__ import annotations
@@ -32,14 +31,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from fathometer.base.errors import InputError
+
 if TYPE_CHECKING:
     from mpi4py import MPI
-    from pydantic import BaseModel
 
     from fathometer.launch.slurm import Job
     from fathometer.plan.machine_file import Machine
     from fathometer.runs.context import Context, Outcome
-    from fathometer.runs.probes import Probes
 
 Panel = dict[str, Any]  # a figure or table of a page: its `kind`, one of those of report/page.py, and that kind's data
 
@@ -91,86 +90,96 @@ class RecordPanels(Protocol):
         ...
 
 
-class Application(RecordPanels, Protocol):
+@dataclass(frozen=True)
+class Identity:
+    """What is known of an application before anything of it is imported.
+
+    Attributes:
+        name: the entry "application" of its records.
+        commands: those that `run` takes, each with an input file as its argument; of each what its runs do one after
+            another and go on with, such as "shots"; "": they go on from states.
+        sections: top-level tables that all of its input files have, by which `plan` and `submit` find the application
+            of a file.
+        input: pydantic class of its input files, as "module:name"; its fields are their sections.
+        plan_options: options of `fathometer plan` that its plans use, by their names: "ranks", "within", ...
+        probes: class without arguments that satisfies Probes (probes.py), as "module:name": what benchmarks of the
+            machine measure of it; "": nothing.
+        equations: whose time steps `fathometer stencil --physics` can measure by the probes.
+    """
+
+    name: str
+    commands: Mapping[str, str]
+    sections: frozenset[str]
+    input: str
+    plan_options: frozenset[str]
+    probes: str = ""
+    equations: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Demo:
+    """A complete example on an input made by code, in place of an input; `quick`: a smaller one."""
+
+    folder: Path
+    quick: bool = False
+
+
+@dataclass(frozen=True)
+class Conclusion:
+    """What to tell people when a run has ended.
+
+    Attributes:
+        lines: its time and rates; on rank 0, where there is a record. missing: which work is missing in the results
+            and how to do it again, in one line, the same on all ranks; "": nothing is.
+    """
+
+    lines: Sequence[str] = ()
+    missing: str = ""
+
+
+class Application(Protocol):
     """An application as the command line sees it. `input` is what `load` returned."""
 
     @property
-    def name(self) -> str:
-        """Its name: the entry "application" of its records."""
+    def identity(self) -> Identity:
+        """What it is called, and which commands, files and options are its own."""
         ...
 
     @property
-    def commands(self) -> Sequence[str]:
-        """Commands that `run` takes, each with an input file as its argument."""
+    def page(self) -> RecordPanels:
+        """What shows its records."""
         ...
 
-    @property
-    def sections(self) -> frozenset[str]:
-        """Sections (top-level tables) that all of its input files have: `plan` and `submit` find the application of a
-        file by them."""
-        ...
+    def load(self, path: Path | None, settings: Sequence[str] = (), command: str = "") -> Any:
+        """Read and validate an input file, and import what a command needs to run it, so that this counts as start-up.
 
-    @property
-    def plan_options(self) -> frozenset[str]:
-        """Options of `fathometer plan` that its plans use, by their names in `options`: "ranks", "within", ..."""
-        ...
-
-    @property
-    def equations(self) -> Sequence[str]:
-        """Equations whose time steps `fathometer stencil --physics` can measure; () where `probes` gives None."""
-        ...
-
-    def import_modules(self, command: str) -> None:
-        """Import what the command needs, so that this counts as start-up time."""
-        ...
-
-    def input_model(self) -> type[BaseModel]:
-        """The pydantic class of its input files; its fields are their sections."""
-        ...
-
-    def load(self, path: Path, settings: Sequence[str] = ()) -> Any:
-        """Read and validate an input file. settings: those of --set, KEY=VALUE each, which `with_settings` of
-        config/settings.py puts among the values of the file before they are validated.
+        Args:
+            path: None: the command runs a demo, and there is no input. settings: those of --set, KEY=VALUE each, which
+                `with_settings` of config/settings.py puts among the values of the file before they are validated.
+                command: "": nothing is run.
 
         Raises InputError of one line with the file and the first wrong key.
         """
         ...
 
-    def resume_hint(self, command: str, path: Path | None, settings: Sequence[str] = ()) -> str:
-        """The sentence to print where a run of one of its commands was interrupted and can be resumed (exit code 75
-        instead of 130): "--resume goes on with ..."; "" where it cannot. Cheap; raises nothing, whatever the file is.
-
-        path: of the input file; None: the command has none. settings: as of `load`."""
-        ...
-
-    def protect_inputs(self, input: Any, outputs: Iterable[Path]) -> None:
-        """Raises InputError where one of the outputs would replace a file that the input names."""
-        ...
-
-    def input_files(self, input: Any) -> Sequence[Path]:
-        """The files that a run of this input reads, by which a study knows that they are still the same.
+    def files(self, input: Any) -> Mapping[str, Path]:
+        """The files that a run of this input reads, by what names them: a study knows by them that they are still the
+        same, and none is replaced by a result.
 
         Raises InputError where one of them is missing or not to be opened.
         """
         ...
 
     def run(self, command: str, input: Any, comm: MPI.Intracomm, context: Context) -> Outcome:
-        """Collective. Run one of `commands`; the results and the record are on disk afterwards.
+        """Collective. Run one of the commands, or a Demo given as input; the results and the record are on disk
+        afterwards.
 
         Raises FathometerError or InputError, the same on all ranks.
         """
         ...
 
-    def demo(self, folder: Path, quick: bool, comm: MPI.Intracomm, context: Context) -> Outcome:
-        """Collective. A complete example on an input made by code, all of it in `folder`; `quick`: a smaller one."""
-        ...
-
-    def summary(self, outcome: Outcome) -> Sequence[str]:
-        """The time and rates of a run, for people; rank 0 only, where there is a record."""
-        ...
-
-    def failure(self, outcome: Outcome) -> str:
-        """Which work is missing in the results and how to do it again, in one line; "" where nothing is missing."""
+    def conclusion(self, outcome: Outcome) -> Conclusion:
+        """What to tell people of a run."""
         ...
 
     def plan(self, input: Any, machine: Machine, options: Mapping[str, Any]) -> CostEstimate:
@@ -185,6 +194,16 @@ class Application(RecordPanels, Protocol):
         attributes of the job. Raises InputError where there can be none."""
         ...
 
-    def probes(self) -> Probes | None:
-        """What benchmarks of the machine can measure of this application; None: nothing."""
-        ...
+
+def protect(files: Mapping[str, Path], outputs: Iterable[Path]) -> None:
+    """Raises InputError where one of the outputs would replace one of the files of an input, by what names them; the
+    first is the input file itself."""
+    from fathometer.storage import atomic
+
+    first = next(iter(files.values()))
+    for output in outputs:
+        for name, path in files.items():
+            if atomic.replaces(output, path):
+                raise InputError(
+                    f"{first}: [output]: {output} would replace {name}; allowed: another directory or name"
+                )

@@ -17,6 +17,7 @@ from fathometer.base.errors import InputError
 from fathometer.parallel.collectives import collective_errors
 from fathometer.parallel.heartbeat import watched
 from fathometer.record.envelope import PAGE, RECORD
+from fathometer.runs.application import protect
 from fathometer.runs.context import Context
 from fathometer.runs.foreign import require_own_record, require_own_results
 from fathometer.runs.journal_folder import require_own
@@ -53,7 +54,7 @@ def restartable_run(
     are there and the options say nothing of them.
     """
     with ledger.phase("set up"):
-        protect_inputs(inputs, (output / name for name in (RECORD, PAGE, *results)))
+        protect({str(path): path for path in inputs}, (output / name for name in (RECORD, PAGE, *results)))
         for folder in folders:
             require_own(output / folder)
             for path in inputs:
@@ -99,13 +100,3 @@ def _require_own_folders(output: Path, folders: Iterable[str]) -> None:
                 f"{output}: holds {name}, but no record of a run of this program's: nothing in it is replaced or "
                 "removed; allowed: another [output] directory, or without that folder"
             )
-
-
-def protect_inputs(inputs: Sequence[Path], outputs: Iterable[Path]) -> None:
-    """Raises InputError where one of `outputs` would replace one of `inputs`, the first of which is the input file."""
-    for output in outputs:
-        for path in inputs:
-            if atomic.replaces(output, path):
-                raise InputError(
-                    f"{inputs[0]}: [output]: {output} would replace {path}; allowed: another directory or name"
-                )

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from fathometer.record.envelope import Figure
+from fathometer.runs.application import Panel
 from fathometer.runs.field_series import FieldSeries
 from fathometer.runs.state_arrays import StateArray
 
@@ -23,6 +24,40 @@ class SimulationCase(Protocol):
 
     def state_input(self) -> Mapping[str, Any]:
         """What of the input a state depends on, JSON-ready: a run of another one does not go on from it."""
+
+
+class ModelInTime(Protocol):
+    """What a run asks of an application whose model steps in time: TimeApplication has it."""
+
+    @property
+    def name(self) -> str:
+        """Of the application."""
+
+    @property
+    def kind(self) -> str:
+        """Of its input file, such as "flow": the flow file."""
+
+    @property
+    def results(self) -> Sequence[str]:
+        """Names of the files that a run writes beside fields, states, record and page."""
+
+    def files(self, input: Any) -> Mapping[str, Path]:
+        """The files that a run reads, the input file first."""
+
+    def require(self, comm: MPI.Intracomm) -> None:
+        """Collective. Raises InputError where something that each run needs is missing."""
+
+    def case_bytes(self, input: Any) -> int:
+        """Memory that `case_of` takes."""
+
+    def case_of(self, input: Any) -> SimulationCase:
+        """The input made ready, the same on all ranks. Raises InputError for what is wrong with it."""
+
+    def simulation(self, case: SimulationCase, comm: MPI.Intracomm) -> Simulation:
+        """Collective. The model of a case on these ranks."""
+
+    def panels_of(self, record: Mapping[str, Any], folder: Path) -> list[Panel]:
+        """What the page shows of a record that lies in a folder."""
 
 
 class Simulation(ABC):

@@ -1,17 +1,19 @@
-"""What all applications whose model steps in time answer to the command line alike: see `Application`.
+"""An application whose model steps in time, as data: see `Application`, which it is.
 
-Cheap to import: what does the work is imported inside the methods.
+Cheap to import: what it refers to, as "module:name", is imported when it is needed.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from fathometer.base import ledger
-from fathometer.runs.application import CostEstimate, Heading, Panel
+from fathometer.base.references import referred
+from fathometer.runs.application import Conclusion, CostEstimate, Demo, Heading, Identity, Panel
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -20,148 +22,152 @@ if TYPE_CHECKING:
     from fathometer.launch.slurm import Job
     from fathometer.plan.machine_file import Machine
     from fathometer.runs.context import Context, Outcome
-    from fathometer.runs.probes import Probes
     from fathometer.runs.simulation import Simulation, SimulationCase
 
 
-class TimeApplication(ABC):
+@dataclass(frozen=True)
+class TimeApplication:
     """An application whose model steps in time, and goes on from states that it has written.
 
     Attributes:
-        name: of the application and of its command. kind: of its input file, such as "flow": the flow file. noun: of a
-            run, with its article, such as "a reactive flow".
+        identity: its one command has the application's name. kind: of its input file, such as "flow": the flow file.
+        noun: of a run, with its article, such as "a reactive flow".
         results: names of the files that a run writes beside fields, states, record and page.
+        case: module with `input_files(input)`, the files that a run reads, the input file first, InputError where one
+            cannot be opened; `case_of(input)`, the input made ready, the same on all ranks (SimulationCase), InputError
+            for what is wrong with it; `case_bytes(input)`, the memory that this takes.
+        model: "module:name" of a Simulation, made of a case on the ranks of a communicator.
+        demo: "module:name" of the text of the built-in case's input file, quick or not, whose results lie beside it.
+        cost: "module:name" of the CostEstimate of an input on a machine, with options of `plan`.
+        shown: module with `heading(record)`, the top of its page; `panels_of(record, folder)`, what the page shows of a
+            record that lies in a folder, with its fields beside it; `lines(record)`, its time and rates for people.
+        needed: "module:name" of what raises InputError, on a communicator, where something that each run needs is
+            missing; "": nothing is.
     """
 
-    name: ClassVar[str]
-    kind: ClassVar[str]
-    noun: ClassVar[str]
-    sections: ClassVar[frozenset[str]]
-    results: ClassVar[tuple[str, ...]]
-    plan_options: ClassVar[frozenset[str]] = frozenset({"ranks", "nodes", "iterations", "like"})
-    equations: ClassVar[Sequence[str]] = ()
+    identity: Identity
+    kind: str
+    noun: str
+    results: Sequence[str]
+    case: str
+    model: str
+    demo: str
+    cost: str
+    shown: str
+    needed: str = ""
 
     @property
-    def commands(self) -> Sequence[str]:
-        """Commands that `run` takes, each with an input file as its argument."""
-        return (self.name,)
+    def name(self) -> str:
+        """Of the application, and of its command."""
+        return self.identity.name
 
-    # What an application states.
+    @property
+    def page(self) -> TimePanels:
+        """What shows its records."""
+        return TimePanels(self)
 
-    @abstractmethod
-    def import_modules(self, command: str) -> None:
-        """Import what the command needs, so that this counts as start-up time."""
+    def load(self, path: Path | None, settings: Sequence[str] = (), command: str = "") -> InputFile | None:
+        """Read and validate an input file, and import what a run needs."""
+        from fathometer.config.input_file import load_input
 
-    @abstractmethod
-    def input_model(self) -> type[InputFile]:
-        """The pydantic class of its input files; its fields are their sections."""
+        input: InputFile | None = None
+        if path is not None:
+            input = load_input(referred(self.identity.input), path, f"the {self.kind} file", settings)
+        if command:
+            import fathometer.runs.time_run  # noqa: F401
 
-    @abstractmethod
-    def input_files(self, input: Any) -> Sequence[Path]:
-        """Files that a run reads, the input file first. Raises InputError where one of them cannot be opened."""
+            referred(self.model)
+        return input
 
-    @abstractmethod
-    def demo_text(self, quick: bool) -> str:
-        """The input file of the built-in case, whose results lie beside it."""
+    def files(self, input: Any) -> dict[str, Path]:
+        """The files that a run reads, the input file first."""
+        return {str(path): path for path in import_module(self.case).input_files(input)}
 
     def require(self, comm: MPI.Intracomm) -> None:
         """Collective. Raises InputError where something that each run needs is missing."""
-        return
+        if self.needed:
+            referred(self.needed)(comm)
 
-    @abstractmethod
     def case_bytes(self, input: Any) -> int:
-        """Memory that `case` takes."""
+        """Memory that `case_of` takes."""
+        return int(import_module(self.case).case_bytes(input))
 
-    @abstractmethod
-    def case(self, input: Any) -> SimulationCase:
+    def case_of(self, input: Any) -> SimulationCase:
         """The input made ready, the same on all ranks. Raises InputError for what is wrong with it."""
+        case: SimulationCase = import_module(self.case).case_of(input)
+        return case
 
-    @abstractmethod
-    def simulation(self, case: Any, comm: MPI.Intracomm) -> Simulation:
+    def simulation(self, case: SimulationCase, comm: MPI.Intracomm) -> Simulation:
         """Collective. The model of a case on these ranks."""
+        simulation: Simulation = referred(self.model)(case, comm)
+        return simulation
 
-    @abstractmethod
-    def run(self, command: str, input: Any, comm: MPI.Intracomm, context: Context) -> Outcome:
-        """Collective. See Application; by `simulate` of time_run.py."""
-
-    @abstractmethod
-    def summary(self, outcome: Outcome) -> list[str]:
-        """The time and rates of a run, for people; rank 0 only, where there is a record."""
-
-    @abstractmethod
-    def plan(self, input: Any, machine: Machine, options: Mapping[str, Any]) -> CostEstimate:
-        """What a run will cost on a machine."""
-
-    @abstractmethod
-    def heading(self, record: Mapping[str, Any]) -> Heading:
-        """The top of the page of a record."""
-
-    @abstractmethod
     def panels_of(self, record: Mapping[str, Any], folder: Path) -> list[Panel]:
-        """The panels of a record that lies in a folder, with its fields beside it."""
+        """What the page shows of a record that lies in a folder, with its fields beside it."""
+        panels: list[Panel] = import_module(self.shown).panels_of(record, folder)
+        return panels
 
-    def probes(self) -> Probes | None:
-        """What benchmarks of the machine can measure of this application; None: nothing."""
-        return None
+    def run(self, command: str, input: Any, comm: MPI.Intracomm, context: Context) -> Outcome:
+        """Collective. Run an input, or the built-in case.
 
-    # What follows.
+        Raises InputError where the folder of a demo has an input file of its name, or results, but no demo's."""
+        from fathometer.runs.time_run import simulate
 
-    def load(self, path: Path, settings: Sequence[str] = ()) -> InputFile:
-        """Read and validate an input file."""
-        from fathometer.config.input_file import load_input
+        if isinstance(input, Demo):
+            return self._demo(input, comm, context)
+        return simulate(self, input, comm, context)
 
-        return load_input(self.input_model(), path, f"the {self.kind} file", settings)
-
-    def resume_hint(self, command: str, path: Path | None, settings: Sequence[str] = ()) -> str:
-        """See Application."""
-        from fathometer.runs.restart_hint import resume_hint
-
-        return resume_hint(path, settings) if path is not None else ""
-
-    def protect_inputs(self, input: Any, outputs: Iterable[Path]) -> None:
-        """Raises InputError where one of the outputs would replace a file that the input names."""
-        from fathometer.runs.restartable_run import protect_inputs
-
-        protect_inputs(self.input_files(input), outputs)
-
-    def demo(self, folder: Path, quick: bool, comm: MPI.Intracomm, context: Context) -> Outcome:
-        """Collective. See Application.
-
-        Raises InputError where the folder has an input file of that name, or results, but no demo's.
-        """
+    def _demo(self, demo: Demo, comm: MPI.Intracomm, context: Context) -> Outcome:
         from fathometer.parallel.collectives import collective_errors
         from fathometer.record.envelope import PAGE, RECORD, UNFINISHED
         from fathometer.runs.foreign import require_own_demo
         from fathometer.runs.restart_hint import DEMO
+        from fathometer.runs.time_run import simulate
         from fathometer.storage import atomic
         from fathometer.storage.folder import results_folder
 
         with ledger.phase("set up"):
-            self.import_modules(self.name)
             with collective_errors(comm):
                 self.require(comm)  # before an earlier input file is replaced
-            text = self.demo_text(quick)
-        with results_folder(folder, comm):
+            text: str = referred(self.demo)(demo.quick)
+        with results_folder(demo.folder, comm):
             with ledger.phase("set up"):
                 with collective_errors(comm):
                     if comm.rank == 0:
-                        require_own_demo(folder, text, (*self.results, PAGE, RECORD, UNFINISHED))
-                        atomic.write(folder / DEMO, text.encode())
-                input = self.load(folder / DEMO)
-            return self.run(self.name, input, comm, context)
+                        require_own_demo(demo.folder, text, (*self.results, PAGE, RECORD, UNFINISHED))
+                        atomic.write(demo.folder / DEMO, text.encode())
+                input = self.load(demo.folder / DEMO, command=self.name)
+            return simulate(self, input, comm, context)
 
-    def failure(self, outcome: Outcome) -> str:
-        """Nothing is left out: a step that fails ends the run."""
-        return ""
+    def conclusion(self, outcome: Outcome) -> Conclusion:
+        """Its time and rates; nothing is left out, since a step that fails ends the run."""
+        return Conclusion(import_module(self.shown).lines(outcome.record) if outcome.record else ())
+
+    def plan(self, input: Any, machine: Machine, options: Mapping[str, Any]) -> CostEstimate:
+        """What a run will cost on a machine."""
+        estimate: CostEstimate = referred(self.cost)(input, machine, options)
+        return estimate
 
     def batch_job(self, input: Any, program: Sequence[str], name: str | None, nodes: int, **options: Any) -> Job:
-        """See Application."""
+        """The Slurm job of a run. Raises InputError where there can be none."""
         from fathometer.runs.restartable_job import restartable_job
 
         return restartable_job(
             self.name, self.noun, input.path, input.output_directory, program, name, nodes, **options
         )
 
+
+@dataclass(frozen=True)
+class TimePanels:
+    """What shows the records of a model in time (RecordPanels)."""
+
+    application: TimeApplication
+
+    def heading(self, record: Mapping[str, Any]) -> Heading:
+        """The top of the page of a record."""
+        heading: Heading = import_module(self.application.shown).heading(record)
+        return heading
+
     def panels(self, record: Mapping[str, Any], path: Path) -> list[Panel]:
-        """See RecordPanels."""
-        return self.panels_of(record, path.parent)
+        """The panels of a record, with the fields beside it."""
+        return self.application.panels_of(record, path.parent)

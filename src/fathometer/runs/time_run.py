@@ -29,17 +29,16 @@ from fathometer.runs.restart_folder import RestartFolder
 from fathometer.runs.restart_hint import END_SECONDS
 from fathometer.runs.restart_hint import FOLDER as RESTART_FOLDER
 from fathometer.runs.restartable_run import restartable_run
-from fathometer.runs.simulation import Simulation
+from fathometer.runs.simulation import ModelInTime, Simulation
 from fathometer.runs.state_arrays import load, save
 from fathometer.runs.state_clock import StateClock
-from fathometer.runs.time_application import TimeApplication
 from fathometer.runs.value_range import joined, still_fields
 
 if TYPE_CHECKING:
     from mpi4py import MPI
 
 
-def simulate(application: TimeApplication, input: Any, comm: MPI.Intracomm, context: Context) -> Outcome:
+def simulate(application: ModelInTime, input: Any, comm: MPI.Intracomm, context: Context) -> Outcome:
     """Collective. Run a model in time; fields, a state, picture and record are on disk afterwards.
 
     Raises InputError and FathometerError, the same on all ranks.
@@ -48,9 +47,9 @@ def simulate(application: TimeApplication, input: Any, comm: MPI.Intracomm, cont
         require_memory({"case": application.case_bytes(input)}, usable_memory(comm), comm)
     with ledger.phase("set up"), collective_errors(comm):
         application.require(comm)
-        case = application.case(input)
+        case = application.case_of(input)
         keys = input.resolved() | {f"{application.kind}_file": str(input.path)}
-        files = application.input_files(input)
+        files = list(application.files(input).values())
         run = KnownRun(application.name, keys, input.output_directory, files, case.facts())
     with restartable_run(
         files,
@@ -70,7 +69,7 @@ def simulate(application: TimeApplication, input: Any, comm: MPI.Intracomm, cont
 
 
 def _run(
-    application: TimeApplication, model: Simulation, run: KnownRun, state_input: Mapping[str, Any], context: Context
+    application: ModelInTime, model: Simulation, run: KnownRun, state_input: Mapping[str, Any], context: Context
 ) -> Outcome:
     comm = model.comm
     with ledger.phase("set up"):
@@ -118,7 +117,7 @@ def _begin(model: Simulation, states: RestartFolder, context: Context) -> None:
 
 
 def _advance(
-    application: TimeApplication,
+    application: ModelInTime,
     model: Simulation,
     write_state: Callable[[], None],
     asked_to_end: Callable[[], bool],
@@ -162,7 +161,7 @@ def _write_fields(model: Simulation) -> None:
         model.write_fields()
 
 
-def _write_state(application: TimeApplication, model: Simulation, states: RestartFolder) -> None:
+def _write_state(application: ModelInTime, model: Simulation, states: RestartFolder) -> None:
     with ledger.phase("write restart"):
         values = {"steps": model.steps, "time": model.time, "written": model.fields.written} | model.values()
         title: dict[str, Any] = {"title": f"state of a run of {application.name}", "time_seconds": model.time}
@@ -170,7 +169,7 @@ def _write_state(application: TimeApplication, model: Simulation, states: Restar
 
 
 def _finish(
-    application: TimeApplication, model: Simulation, run: KnownRun, files: Mapping[str, Path], context: Context
+    application: ModelInTime, model: Simulation, run: KnownRun, files: Mapping[str, Path], context: Context
 ) -> Outcome:
     """Collective. Write run.json, and then the page, on rank 0."""
     doubts: list[str] = []

@@ -5,12 +5,12 @@ Cheap to import: what does the work is imported inside the methods.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fathometer.runs.application import Application, CostEstimate, Heading, Panel
+from fathometer.runs.application import Application, Conclusion, CostEstimate, Demo, Heading, Identity, Panel
 from fathometer.seismic.physics import of_command, of_record
 
 if TYPE_CHECKING:
@@ -19,88 +19,58 @@ if TYPE_CHECKING:
     from fathometer.launch.slurm import Job
     from fathometer.plan.machine_file import Machine
     from fathometer.runs.context import Context, Outcome
-    from fathometer.seismic.probes import SeismicProbes
     from fathometer.seismic.survey import Survey
 
 
 class SeismicApplication:
-    """Forward modelling and reverse time migration of a survey."""
+    """Forward modelling and migration of a survey, in depth and in time."""
 
-    name = "seismic"
-    commands = ("model", "migrate", "migrate-time")
-    sections = frozenset({"acquisition"})
-    plan_options = frozenset(
-        {"ranks", "nodes", "decomposition", "within", "velocities", "migrate", "model", "migrate_time", "history"}
+    identity = Identity(
+        name="seismic",
+        commands={"model": "shots", "migrate": "shots", "migrate-time": "blocks of traces"},
+        sections=frozenset({"acquisition"}),
+        input="fathometer.seismic.survey:Survey",
+        plan_options=frozenset(
+            {"ranks", "nodes", "decomposition", "within", "velocities", "migrate", "model", "migrate_time", "history"}
+        ),
+        probes="fathometer.seismic.probes:SeismicProbes",
+        equations=("vti", "isotropic"),
     )
-    equations = ("vti", "isotropic")
 
-    def import_modules(self, command: str) -> None:
-        """Import what the command needs, so that this counts as start-up time."""
-        if command == "demo":
-            import_module("fathometer.seismic.demo")
-        else:
-            of_command(command).driver(command)
+    @property
+    def page(self) -> SeismicPanels:
+        """What shows records of any physics."""
+        return SeismicPanels()
 
-    def input_model(self) -> type[Survey]:
-        """The survey file."""
-        from fathometer.seismic.survey import Survey
-
-        return Survey
-
-    def load(self, path: Path, settings: Sequence[str] = ()) -> Survey:
-        """Read and check a survey file; see Application."""
+    def load(self, path: Path | None, settings: Sequence[str] = (), command: str = "") -> Survey | None:
+        """Read and check a survey file, and import the driver of a command; without a path that of the demo."""
         from fathometer.seismic.survey import load_survey
 
-        return load_survey(path, settings)
+        survey = load_survey(path, settings) if path is not None else None
+        if command:
+            if survey is None:
+                import_module("fathometer.seismic.demo")
+            else:
+                of_command(command, survey.propagation.physics).driver(command)
+        return survey
 
-    def resume_hint(self, command: str, path: Path | None, settings: Sequence[str] = ()) -> str:
-        """What to print where a run was interrupted that can be resumed; "" where it cannot."""
-        return f"--resume goes on with the {of_command(command).tasks} that are not done"
-
-    def protect_inputs(self, input: Survey, outputs: Iterable[Path]) -> None:
-        """Raises InputError where one of the outputs would replace a file that the input names."""
-        from fathometer.seismic.setup.run_files import protect_inputs
-
-        protect_inputs(input, outputs)
-
-    def input_files(self, input: Survey) -> list[Path]:
-        """The files that a run of this input reads, by which a study knows that they are still the same."""
+    def files(self, input: Survey) -> dict[str, Path]:
+        """The survey, what it names, and what that consists of; an index of gathers stands for its files."""
         from fathometer.seismic.setup.input_files import input_files
 
         return input_files(input)
 
-    def run(self, command: str, input: Survey, comm: MPI.Intracomm, context: Context) -> Outcome:
-        """Collective. One of `commands`."""
+    def run(self, command: str, input: Survey | Demo, comm: MPI.Intracomm, context: Context) -> Outcome:
+        """Collective. Run one of the commands, or the demo."""
+        if isinstance(input, Demo):
+            from fathometer.seismic.demo import run_demo
+
+            return run_demo(input.folder, input.quick, comm, context)
         return of_command(command, input.propagation.physics).run(command, input, comm, context)
 
-    def demo(self, folder: Path, quick: bool, comm: MPI.Intracomm, context: Context) -> Outcome:
-        """Collective. A complete example on an input made by code, all of it in `folder`; `quick`: a smaller one."""
-        from fathometer.seismic.demo import run_demo
-
-        return run_demo(folder, quick, comm, context)
-
-    def summary(self, outcome: Outcome) -> list[str]:
-        """The time and rates of a run, for people; rank 0 only, where there is a record."""
-        figures = {figure["name"]: figure["value"] for figure in outcome.record["figures"]}
-        results = outcome.record["results"]
-        weak = results.get("illumination", {}).get("note")
-        physics = of_record(outcome.record)
-        rate = f" at {figures[physics.rate] / 1e6:.0f} million {physics.units} a second" if figures["kernel"] else ""
-        return [
-            f"{figures['total']:.1f} s, of these {figures['kernel']:.1f} s {physics.work}{rate}; "
-            f"at most {figures['peak memory'] / 1e9:.2g} GB a rank",
-            *(f"note: {note}" for note in [*results.get("same_everywhere", []), *([weak] if weak else [])]),
-        ]
-
-    def failure(self, outcome: Outcome) -> str:
-        """What is not in the image; an image of zeros."""
-        if not outcome.failed:
-            return outcome.nothing
-        tasks = of_record(outcome.record).tasks if outcome.record else "tasks"  # above rank 0, which alone says it
-        return (
-            f"{len(outcome.failed)} {tasks} are not in the image (--resume --retry-failed "
-            f"migrates them again): {'; '.join(outcome.failed.values())}"
-        )
+    def conclusion(self, outcome: Outcome) -> Conclusion:
+        """Time and rates; which tasks are not in the image, or that it is zero."""
+        return Conclusion(_lines(outcome.record) if outcome.record else (), _missing(outcome))
 
     def plan(self, input: Survey, machine: Machine, options: Mapping[str, Any]) -> CostEstimate:
         """What a run will cost on a machine."""
@@ -115,6 +85,10 @@ class SeismicApplication:
 
         return job_of("migrate-time" if in_time else "migrate", input, program, name, nodes, **options)
 
+
+class SeismicPanels:
+    """What shows the records of surveys (RecordPanels)."""
+
     def heading(self, record: Mapping[str, Any]) -> Heading:
         """The top of the page of a record."""
         return of_record(record).heading(record)
@@ -123,11 +97,29 @@ class SeismicApplication:
         """The image, a map, a gather."""
         return of_record(record).panels(record, path)
 
-    def probes(self) -> SeismicProbes:
-        """The propagator in homogeneous models, traces, a small run."""
-        from fathometer.seismic.probes import SeismicProbes
 
-        return SeismicProbes()
+def _lines(record: Mapping[str, Any]) -> list[str]:
+    """The time and rates of a run, for people."""
+    figures = {figure["name"]: figure["value"] for figure in record["figures"]}
+    results, physics = record["results"], of_record(record)
+    weak = results.get("illumination", {}).get("note")
+    rate = f" at {figures[physics.rate] / 1e6:.0f} million {physics.units} a second" if figures["kernel"] else ""
+    return [
+        f"{figures['total']:.1f} s, of these {figures['kernel']:.1f} s {physics.work}{rate}; "
+        f"at most {figures['peak memory'] / 1e9:.2g} GB a rank",
+        *(f"note: {note}" for note in [*results.get("same_everywhere", []), *([weak] if weak else [])]),
+    ]
+
+
+def _missing(outcome: Outcome) -> str:
+    """What is not in the image; an image of zeros."""
+    if not outcome.failed:
+        return outcome.nothing
+    tasks = of_record(outcome.record).tasks if outcome.record else "tasks"  # above rank 0, which alone says it
+    return (
+        f"{len(outcome.failed)} {tasks} are not in the image (--resume --retry-failed "
+        f"migrates them again): {'; '.join(outcome.failed.values())}"
+    )
 
 
 APPLICATION: Application = SeismicApplication()

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from fathometer.base import ledger
+from fathometer.base.references import referred
 from fathometer.runs.application import CostEstimate, Heading, Panel
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ class Physics:
 
     def driver(self, command: str) -> Callable[[Survey, MPI.Intracomm, Context], Outcome]:
         """The collective function that runs a command; its module is imported."""
-        run: Callable[[Survey, MPI.Intracomm, Context], Outcome] = _named(self.drivers[command])
+        run: Callable[[Survey, MPI.Intracomm, Context], Outcome] = referred(self.drivers[command])
         return run
 
     def run(self, command: str, survey: Survey, comm: MPI.Intracomm, context: Context) -> Outcome:
@@ -79,17 +80,17 @@ class Physics:
 
     def own_survey(self, survey: Survey) -> Survey:
         """The survey as its runs take it."""
-        taken: Survey = _named(self.own)(survey) if self.own else survey
+        taken: Survey = referred(self.own)(survey) if self.own else survey
         return taken
 
     def plan(self, survey: Survey, machine: Machine, options: Mapping[str, Any]) -> CostEstimate:
         """What a run will cost: see Application. Raises InputError."""
-        estimate: CostEstimate = _named(self.plan_of)(survey, machine, options)
+        estimate: CostEstimate = referred(self.plan_of)(survey, machine, options)
         return estimate
 
     def heading(self, record: Mapping[str, Any]) -> Heading:
         """The top of the page of a record."""
-        heading: Heading = _named(self.heading_of)(record)
+        heading: Heading = referred(self.heading_of)(record)
         return heading
 
     def panels(self, record: Mapping[str, Any], path: Path) -> list[Panel]:
@@ -97,18 +98,13 @@ class Physics:
         exist."""
         from fathometer.seismic.page.panels import panels_of_record
 
-        return panels_of_record(record, path, _named(self.panels_of))
+        return panels_of_record(record, path, referred(self.panels_of))
 
     def probes(self) -> PhysicsProbes:
         """What benchmarks of a machine measure of it."""
         probes: Any = import_module(self.probes_in)
         found: PhysicsProbes = probes
         return found
-
-
-def _named(reference: str) -> Any:
-    module, _, name = reference.partition(":")
-    return getattr(import_module(module), name)
 
 
 _ALL = (

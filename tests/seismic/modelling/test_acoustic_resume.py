@@ -66,7 +66,7 @@ def test_what_was_kept_is_looked_at(tmp_path, whole):
     np.save(tmp_path / "vp.npy", vp + 1)
     other = here("model", path, "--quiet", "--resume")
     assert other.code == 2
-    assert "holds the journal of another modelling: files.vp.npy" in other.err
+    assert "holds the journal of another modelling: inputs.vp.npy" in other.err
     np.save(tmp_path / "vp.npy", vp)
     keys = {key: value for key, value in MODEL.items() if not key.startswith("acquisition")}
     migration = survey(tmp_path, keys | {"acquisition.gathers": "recorded.segy"}, "migrate.toml")

@@ -13,8 +13,8 @@ import pytest
 from cli_support import MIGRATE, NX, SAMPLES, SPACING, here, survey, velocity
 from survey_support import load
 
-from fathometer.runs.journal import read_journal
 from fathometer.runs import task_run
+from fathometer.runs.journal import read_journal
 from fathometer.seismic.setup.fingerprint import geometry, traces_hash
 from fathometer.seismic.shots.acquisition import acquisition_of
 from fathometer.seismic.shots.offsets import receivers_by_bin

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ from fathometer.apps.ocean.grid_keys import FileDepth
 from fathometer.apps.ocean.initial import InitialTracer, surface_height
 from fathometer.apps.ocean.keys import FileHeight, FileWind
 from fathometer.apps.ocean.ocean_file import OceanFile
+from fathometer.apps.ocean.solver import memory
 from fathometer.apps.ocean.solver.physics import Drag, Physics, StateEquation
 from fathometer.apps.ocean.solver.problem import TRACERS, Problem
 from fathometer.apps.ocean.stability import check_step
@@ -152,6 +154,11 @@ def physics_of(file: OceanFile) -> Physics:
         reference_salinity=water.reference_salinity,
         advect_momentum=mixing.advect_momentum,
     )
+
+
+def case_bytes(file: OceanFile) -> int:
+    """Memory that `case_of` takes."""
+    return memory.case_bytes(math.prod(file.grid.cells))
 
 
 def input_files(file: OceanFile) -> list[Path]:

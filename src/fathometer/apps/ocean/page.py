@@ -49,6 +49,24 @@ def heading(record: Mapping[str, Any]) -> Heading:
     return Heading("Ocean circulation", Path(str(keys["ocean_file"])).stem, facts, kernel=False)
 
 
+def lines(record: Mapping[str, Any]) -> list[str]:
+    """The time and rates of a run, for people."""
+    figures = {figure["name"]: figure["value"] for figure in record["figures"]}
+    results = record["results"]
+    found = [
+        f"{figures['total']:.1f} s, of these {figures['baroclinic']:.1f} s baroclinic and "
+        f"{figures['barotropic']:.1f} s barotropic in {figures['steps']:.0f} steps with "
+        f"{figures['iterations a step']:.3g} iterations; at most {figures['peak memory'] / 1e9:.2g} GB a rank"
+    ]
+    if figures["simulated years a day"]:
+        found.append(
+            f"{figures['simulated years a day']:.3g} simulated years a day, "
+            f"{figures['reductions a second']:.3g} reductions a second"
+        )
+    error = max((row["error"] for row in results["balance"]), default=0.0)
+    return [*found, f"contents of all tracers balance to {error:.1g}", *(f"note: {n}" for n in results["notes"])]
+
+
 def _grid(grid: Mapping[str, Any]) -> str:
     nx, ny, nz = grid["shape"]
     step = [f"{h:g}°" if grid["spherical"] else f"{h / 1e3:g} km" for h in grid["spacing"]]

@@ -17,6 +17,7 @@ from fathometer.apps.reactive.chemistry.speciation import water
 from fathometer.apps.reactive.chemistry.system import ChemicalSystem, Floats
 from fathometer.apps.reactive.flow_file import FlowFile
 from fathometer.apps.reactive.regions import Regions, filled
+from fathometer.apps.reactive.solver import memory
 from fathometer.apps.reactive.solver.flow import CLOSED, FIXED, INFLOW, OPEN, SIDES, Flow, Side
 from fathometer.base.errors import InputError, naming
 from fathometer.storage.reading import readable
@@ -121,6 +122,11 @@ def case_of(file: FlowFile) -> FlowCase:
     }
     regions = Regions(file)
     return FlowCase(file, chemistry, system, waters, _flow(file, system, waters, regions), regions)
+
+
+def case_bytes(file: FlowFile) -> int:
+    """Memory that `case_of` takes."""
+    return memory.case_bytes(file.grid.cells)
 
 
 def input_files(file: FlowFile) -> list[Path]:

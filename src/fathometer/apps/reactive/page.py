@@ -45,6 +45,19 @@ def heading(record: Mapping[str, Any]) -> Heading:
     return Heading("Reactive flow", Path(str(keys["flow_file"])).stem, facts, kernel=False)
 
 
+def lines(record: Mapping[str, Any]) -> list[str]:
+    """The time and rates of a run, for people."""
+    figures = {figure["name"]: figure["value"] for figure in record["figures"]}
+    error = max((row["error"] for row in record["results"]["balance"]), default=0.0)
+    return [
+        f"{figures['total']:.1f} s, of these {figures['kernel']:.1f} s in {figures['steps']:.0f} steps with "
+        f"{figures['newton iterations']:.0f} iterations of Newton's method and {figures['linear iterations']:.0f} "
+        f"linear ones; at most {figures['peak memory'] / 1e9:.2g} GB a rank",
+        f"moles of all components balance to {error:.1g}",
+        *(f"note: {note}" for note in record["results"]["notes"]),
+    ]
+
+
 def _grid(grid: Mapping[str, Any]) -> str:
     axes = [axis for axis, n in enumerate(grid["shape"]) if n > 1]
     if not axes:

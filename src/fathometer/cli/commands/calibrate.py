@@ -13,7 +13,7 @@ from fathometer.cli.command import Command, Options, RankCall
 from fathometer.cli.output import require_writable
 
 if TYPE_CHECKING:
-    from fathometer.runs.probes import Probes
+    pass
 
 DESCRIPTION = """\
 Measure memory bandwidth, rates of the time steps, messages between two ranks, files, and what every run
@@ -46,22 +46,17 @@ def run_on_ranks(call: RankCall) -> None:
             if options.output is None:
                 path.parent.mkdir(parents=True, exist_ok=True)
             require_writable(path, options.files / "file")
-    machine = calibrate(options.files, options.name, _probes(), call.comm, call.binding, call.say)
+    machine = calibrate(options.files, options.name, list(registry.probes()), call.comm, call.binding, call.say)
     with collective_errors(call.comm):
         if machine is not None:
             save_machine(path, machine)
             call.say(f"written: {path}")
 
 
-def _probes() -> list[Probes]:
-    """Of all applications that have some."""
-    return [probes for app in registry.applications() if (probes := app.probes()) is not None]
-
-
 def prepare(options: Options) -> None:
     """The measurements, and those of the applications."""
     import_module("fathometer.lab.calibrate")
-    _probes()
+    list(registry.probes())
 
 
 COMMAND = Command(

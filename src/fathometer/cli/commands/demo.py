@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from fathometer.cli import argument_groups, registry
 from fathometer.cli.application_run import run_application
 from fathometer.cli.command import Command, RankCall
+from fathometer.runs.application import Demo
 
 if TYPE_CHECKING:
     from fathometer.runs.application import Application
@@ -36,7 +37,7 @@ def run_on_ranks(call: RankCall) -> None:
     """Collective. Run the example."""
 
     def work(application: Application, call: RankCall, context: Context) -> Outcome:
-        return application.demo(call.options.output, call.options.quick, call.comm, context)
+        return application.run("demo", Demo(call.options.output, call.options.quick), call.comm, context)
 
     run_application(registry.application(APPLICATION), call, work)
 
@@ -48,5 +49,5 @@ COMMAND = Command(
     EXAMPLES,
     add_arguments,
     run_on_ranks=run_on_ranks,
-    prepare=lambda options: registry.application(APPLICATION).import_modules("demo"),
+    prepare=lambda options: registry.application(APPLICATION).load(None, command="demo"),
 )

@@ -84,13 +84,14 @@ def run(options: Options) -> None:
     from fathometer.plan.machine_file import default_path, load_machine
     from fathometer.plan.worth import first_use, worth_of
     from fathometer.record.envelope import plain, write_record
+    from fathometer.runs.application import protect
 
     application = registry.of_input(options.survey)
     input = application.load(options.survey, options.set)
     to_standard_output = str(options.json) == STANDARD_OUTPUT
     if options.json is not None and not to_standard_output:
         require_writable(options.json)
-        application.protect_inputs(input, [options.json])
+        protect(application.files(input), [options.json])
     path = options.on or default_path()
     if options.on is None and not path.exists():
         raise InputError(
@@ -98,9 +99,9 @@ def run(options: Options) -> None:
         )
     run_options = {name: getattr(options, name) for name in RUN_OPTIONS}
     for name, value in run_options.items():
-        if name not in application.plan_options and value not in (None, False):
+        if name not in application.identity.plan_options and value not in (None, False):
             option = name.replace("_", "-")
-            of = f"{options.survey} is of the application {application.name}"
+            of = f"{options.survey} is of the application {application.identity.name}"
             raise InputError(f"--{option}: found; {of}, without it")
     machine = load_machine(path)
     estimate, worth = application.plan(input, machine, run_options), worth_of(machine)

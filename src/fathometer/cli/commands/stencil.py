@@ -8,14 +8,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fathometer.base.errors import FathometerError
 from fathometer.cli import argument_groups, registry
 from fathometer.cli.benchmark import run_benchmark
 from fathometer.cli.command import Command, Options, RankCall
 from fathometer.cli.option_types import count, grid, time_depth
 
 if TYPE_CHECKING:
-    from fathometer.runs.probes import Probes
+    pass
 
 DESCRIPTION = """\
 Measure the time steps of the propagator in a homogeneous model, in turns with the triad that tells what the
@@ -31,7 +30,7 @@ EXAMPLES = """\
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """See `fathometer stencil --help`."""
-    equations = tuple(equation for app in registry.applications() for equation in app.equations)
+    equations = tuple(equation for app in registry.applications() for equation in app.identity.equations)
     parser.add_argument(
         "--grid",
         type=grid,
@@ -70,7 +69,8 @@ def run_on_ranks(call: RankCall) -> None:
         options.repeat,
         options.scaling,
     )
-    measure = partial(run_stencil, measured, _probes(options.physics), call.comm, call.binding, call.words, call.say)
+    probes = registry.probes_of(registry.of_equation(options.physics))
+    measure = partial(run_stencil, measured, probes, call.comm, call.binding, call.words, call.say)
     run_benchmark(call, measure, table_lines, _draw)
 
 
@@ -80,19 +80,10 @@ def _draw(path: Path, record: dict[str, Any]) -> None:
     draw_roofline(path, record)
 
 
-def _probes(equation: str) -> Probes:
-    """Of the application that has the equation."""
-    probes = registry.of_equation(equation).probes()
-    if probes is None:
-        raise FathometerError(f"{equation}: its application has nothing to measure")
-    return probes
-
-
 def prepare(options: Options) -> None:
     """The measurements, and those of the applications."""
     import_module("fathometer.lab.stencil")
-    for app in registry.applications():
-        app.probes()
+    list(registry.probes())
 
 
 COMMAND = Command(

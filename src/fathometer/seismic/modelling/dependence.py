@@ -39,7 +39,7 @@ def depends_on(setup: Setup, context: Context) -> dict[str, Any]:
     return {
         "version": __version__,
         "survey": keys,
-        "files": words_by_name(states),
+        "inputs": words_by_name(states),
         "shots": geometry(setup.acquisition),
     }
 

@@ -30,15 +30,17 @@ def named_files(survey: Survey) -> dict[str, Path]:
     return found
 
 
-def input_files(survey: Survey) -> list[Path]:
-    """All files that a run reads, as far as they can be known without scanning traces: an index of recorded gathers
-    stands for its files. Raises InputError where one is missing or not to be opened."""
-    found = dict.fromkeys(named_files(survey).values())
-    for reference in _volumes(survey).values():
-        found |= dict.fromkeys(open_volume(reference, survey.directory, header_only=True).files())
+def input_files(survey: Survey) -> dict[str, Path]:
+    """All files that a run reads, by what names them, as far as they can be known without scanning traces: an index of
+    recorded gathers stands for its files. Raises InputError where one is missing or not to be opened."""
+    found = named_files(survey)
+    for name, reference in _volumes(survey).items():
+        for path in open_volume(reference, survey.directory, header_only=True).files():
+            if path not in found.values():
+                found[f"{name} ({path})"] = path
     if survey.acquisition.gathers is not None:
-        found |= dict.fromkeys(recorded_files(survey))
-    return list(found)
+        found |= {f"[acquisition] gathers ({path})": path for path in recorded_files(survey)}
+    return found
 
 
 def _volumes(survey: Survey) -> dict[str, str]:

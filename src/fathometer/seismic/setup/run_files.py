@@ -8,13 +8,12 @@ from pathlib import Path
 from mpi4py import MPI
 
 from fathometer.base import ledger
-from fathometer.base.errors import InputError
+from fathometer.runs.application import protect
 from fathometer.runs.context import Context
 from fathometer.seismic.setup.input_files import named_files
 from fathometer.seismic.setup.layout import SurveyLayout
 from fathometer.seismic.setup.setup import Setup, SummingMemory, prepare
 from fathometer.seismic.survey import Survey
-from fathometer.storage import atomic
 
 
 def prepared(
@@ -44,10 +43,4 @@ def protect_inputs(survey: Survey, results: Iterable[Path], gathers: Sequence[Pa
 
     gathers: the files of its recorded gathers, where these are known.
     """
-    inputs = named_files(survey) | {f"[acquisition] gathers ({path})": path for path in gathers}
-    for result in results:
-        for key, path in inputs.items():
-            if atomic.replaces(result, path):
-                raise InputError(
-                    f"{survey.path}: [output]: {result} would replace {key}; allowed: another directory or name"
-                )
+    protect(named_files(survey) | {f"[acquisition] gathers ({path})": path for path in gathers}, results)
