@@ -17,10 +17,9 @@ from fathometer.cli.pages import publish
 
 if TYPE_CHECKING:
     from fathometer.runs.application import Application, Conclusion
-    from fathometer.runs.context import Context, Outcome
+    from fathometer.runs.context import Outcome
     from fathometer.runs.options import RunOptions
 
-Work = Callable[["Application", RankCall, "Context"], "Outcome"]
 OptionsOf = Callable[[argparse.Namespace], "RunOptions"]
 
 
@@ -60,18 +59,15 @@ def _load(name: str, run_options: OptionsOf | None, options: Options) -> Any:
 
 
 def _run_input(name: str, run_options: OptionsOf | None, call: RankCall) -> None:
-    application = registry.of_command(name)
-
-    def work(application: Application, call: RankCall, context: Context) -> Outcome:
-        return application.run(name, call.prepared, call.comm, context)
-
-    run_application(application, call, work, run_options)
+    run_application(registry.of_command(name), name, call, call.prepared, run_options)
 
 
-def run_application(application: Application, call: RankCall, work: Work, run_options: OptionsOf | None = None) -> None:
-    """Collective. Do an application's work, write the trace, and tell files and cost.
+def run_application(
+    application: Application, command: str, call: RankCall, input: Any, run_options: OptionsOf | None = None
+) -> None:
+    """Collective. Run an application's command, write the trace, and tell files and cost. input: or a Demo.
 
-    Raises FathometerError, besides what the work raises, where work is missing in the results.
+    Raises FathometerError, besides what the run raises, where work is missing in the results.
     """
     from fathometer.parallel.collectives import collective_errors
     from fathometer.record import trace
@@ -85,7 +81,7 @@ def run_application(application: Application, call: RankCall, work: Work, run_op
     if call.trace is not None and call.prepared is not None:  # there is no input of a demo
         with phase("set up"):
             protect(application.files(call.prepared), [call.trace])
-    outcome = work(application, call, context)
+    outcome = application.run(command, input, call.comm, context)
     if call.trace is not None:
         account = ledger.current()
         assert account is not None, "main has opened it"

@@ -17,8 +17,6 @@ from fathometer.runs.application import Demo
 from fathometer.runs.restart_hint import DEMO
 
 if TYPE_CHECKING:
-    from fathometer.runs.application import Application
-    from fathometer.runs.context import Context, Outcome
     from fathometer.runs.options import RunOptions
 
 
@@ -110,11 +108,8 @@ class RestartableCommand:
 
     def run_on_ranks(self, call: RankCall) -> None:
         """Collective. Run the input, or the demo."""
-        run_application(registry.application(self.name), call, self._work, run_options)
-
-    def _work(self, application: Application, call: RankCall, context: Context) -> Outcome:
         demo = Demo(self._demo(call.options), call.options.quick) if call.options.demo else None
-        return application.run(self.name, demo or call.prepared, call.comm, context)
+        run_application(registry.application(self.name), self.name, call, demo or call.prepared, run_options)
 
 
 def run_options(options: Options) -> RunOptions:

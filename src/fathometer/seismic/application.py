@@ -66,7 +66,7 @@ class SeismicApplication:
             from fathometer.seismic.demo import run_demo
 
             return run_demo(input.folder, input.quick, comm, context)
-        return of_command(command, input.propagation.physics).run(command, input, comm, context)
+        return of_command(command, input.propagation.physics).driver(command)(input, comm, context)
 
     def conclusion(self, outcome: Outcome) -> Conclusion:
         """Time and rates; which tasks are not in the image, or that it is zero."""

@@ -69,14 +69,9 @@ class Physics:
 
     def driver(self, command: str) -> Callable[[Survey, MPI.Intracomm, Context], Outcome]:
         """The collective function that runs a command; its module is imported."""
-        run: Callable[[Survey, MPI.Intracomm, Context], Outcome] = referred(self.drivers[command])
-        return run
-
-    def run(self, command: str, survey: Survey, comm: MPI.Intracomm, context: Context) -> Outcome:
-        """Collective. Run one of its commands."""
         with ledger.phase("set up"):
-            driver = self.driver(command)
-        return driver(survey, comm, context)
+            run: Callable[[Survey, MPI.Intracomm, Context], Outcome] = referred(self.drivers[command])
+        return run
 
     def own_survey(self, survey: Survey) -> Survey:
         """The survey as its runs take it."""

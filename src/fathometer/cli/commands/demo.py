@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from fathometer.cli import argument_groups, registry
 from fathometer.cli.application_run import run_application
 from fathometer.cli.command import Command, RankCall
 from fathometer.runs.application import Demo
-
-if TYPE_CHECKING:
-    from fathometer.runs.application import Application
-    from fathometer.runs.context import Context, Outcome
 
 APPLICATION = "seismic"
 
@@ -35,11 +30,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run_on_ranks(call: RankCall) -> None:
     """Collective. Run the example."""
-
-    def work(application: Application, call: RankCall, context: Context) -> Outcome:
-        return application.run("demo", Demo(call.options.output, call.options.quick), call.comm, context)
-
-    run_application(registry.application(APPLICATION), call, work)
+    demo = Demo(call.options.output, call.options.quick)
+    run_application(registry.application(APPLICATION), "demo", call, demo)
 
 
 COMMAND = Command(
