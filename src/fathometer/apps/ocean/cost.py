@@ -44,7 +44,7 @@ STATE_DEEP, STATE_FLAT = 2 + len(TRACERS) + 4, 2  # of a restart file: with tend
 
 
 def plan(file: OceanFile, machine: Machine, options: Mapping[str, Any]) -> CostEstimate:
-    """See Application.plan.
+    """What a run will cost on a machine, and the best layout.
 
     Raises InputError for a machine without rates of oceans, and for a request that cannot be met.
     """

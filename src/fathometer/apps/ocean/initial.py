@@ -34,7 +34,7 @@ class InitialTracer:
             )
 
     def __call__(self, lo: Box, hi: Box) -> Floats:
-        """See the class."""
+        """The values in a box of cells, half-open."""
         grid, keys = self._grid, self._keys
         nz = grid.shape[2]
         shape = (hi[0] - lo[0], hi[1] - lo[1], nz)

@@ -39,7 +39,7 @@ Times = Mapping[str, Any]  # of measure.py
 
 
 class OceanProbes(ProbesWithoutSteps):
-    """See runs/probes.py."""
+    """Rates of the two parts of a step, for the machine file."""
 
     subject = "an ocean"
 

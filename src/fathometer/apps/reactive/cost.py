@@ -53,7 +53,7 @@ class Iterations:
 
 
 def plan(file: FlowFile, machine: Machine, options: Mapping[str, Any]) -> CostEstimate:
-    """See Application.plan.
+    """What a run will cost on a machine, and the best layout.
 
     Raises InputError for a machine without rates of implicit solves, and for a request that cannot be met.
     """

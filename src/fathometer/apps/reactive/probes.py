@@ -24,7 +24,7 @@ CELLS, STEPS = 32, 3
 
 
 class ReactiveProbes(ProbesWithoutSteps):
-    """See runs/probes.py."""
+    """Rates of implicit solves, for the machine file."""
 
     subject = "reactive flow"
 

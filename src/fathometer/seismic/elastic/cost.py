@@ -46,12 +46,12 @@ class ElasticWorkload(Workload):
 
     @property
     def equation(self) -> str:
-        """See Workload."""
+        """Which equation is stepped: with attenuation or without."""
         return next(name for name, relaxing in EQUATIONS.items() if relaxing == self.elastic.attenuates)
 
     @property
     def flops(self) -> Mapping[str, Callable[[int, bool], int]]:
-        """See Workload."""
+        """Operations of a cell and step, by equation."""
         return FLOPS
 
     @property

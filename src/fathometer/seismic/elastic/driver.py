@@ -131,7 +131,7 @@ class ElasticModelling(Modelling):
 
     @property
     def advance(self) -> tuple[int, int]:
-        """See Modelling; snapshots are taken between advances."""
+        """Steps up to the next snapshot at most, and how often they are taken in a shot."""
         at_a_time = self.setup.steps_at_a_time
         return at_a_time, advances(self.run.time.steps, at_a_time, steps_between(self.survey.snapshots))[1]
 

@@ -163,7 +163,8 @@ def count_contacts(vs: np.ndarray, grid: Grid, block: Decomposition) -> np.ndarr
 
 
 def contact_share(count: np.ndarray, grid: Grid) -> float:
-    """See ElasticEarth.contacts; count: the sum of all ranks' count_contacts."""
+    """The largest share of neighbours along an axis, or across a side's layers, where water meets rock; count: the sum of
+    all ranks' count_contacts."""
     cells, axes = math.prod(grid.full_shape), len(grid.axes)
     pairs = [cells * axes, *(cells // n * (axes - 1) for n in grid.full_shape for _ in range(2))]
     return float((count / np.array(pairs)).max())

@@ -136,7 +136,7 @@ class MemoryStore:
         encoding: str,
         most_work: float = MOST_WORK,
     ) -> HistoryChoice | str:
-        """See Store.fit."""
+        """Whether all records fit into the memory that is left."""
         loose = SLAB_BYTES if encoding in EXPECTED else 0  # the last slab is not full
         needs = [snapshots * s.records[encoding] + _unencoded_bytes(s, encoding) + loose for s in shares]
         shortfall = _shortfall(f"memory with {encoding}", "memory", needs, [s.memory for s in shares])
@@ -145,17 +145,17 @@ class MemoryStore:
     def open(
         self, request: HistoryRequest, choice: HistoryChoice, encoding: Encoding | None
     ) -> tuple[History, Propagator | None]:
-        """See Store.open."""
+        """Reserve the memory."""
         return _stacked(request, _memory_stack(request, choice, encoding), encoding), None
 
     def push_pop_seconds(
         self, encoding: float, part: float, writing: float, reading: float, computing: float
     ) -> tuple[float, float]:
-        """See Store.push_pop_seconds."""
+        """What copies in memory take."""
         return encoding, encoding
 
     def waiting_seconds(self, moved: float, rate: float, computing: float) -> float:
-        """See Store.waiting_seconds: there are no files of records."""
+        """Nothing is waited for: there are no files of records."""
         return 0.0
 
 
@@ -172,7 +172,7 @@ class DiskStore:
         encoding: str,
         most_work: float = MOST_WORK,
     ) -> HistoryChoice | str:
-        """See Store.fit."""
+        """Whether all records fit on the disk."""
         name = f"disk with {encoding}"
         slabs = [
             2 * slab_of(s.snapshot if encoding in EXPECTED else s.records[encoding]) + _unencoded_bytes(s, encoding)
@@ -189,7 +189,7 @@ class DiskStore:
     def open(
         self, request: HistoryRequest, choice: HistoryChoice, encoding: Encoding | None
     ) -> tuple[History, Propagator | None]:
-        """See Store.open."""
+        """Reserve the file."""
         largest, fixed = _record_size(request, encoding)
         slab = slab_of(largest)
         slabs = math.ceil(choice.kept / (slab // padded(largest))) if fixed and largest else 0
@@ -201,11 +201,11 @@ class DiskStore:
     def push_pop_seconds(
         self, encoding: float, part: float, writing: float, reading: float, computing: float
     ) -> tuple[float, float]:
-        """See Store.push_pop_seconds; files move beside the time steps."""
+        """What copies take; files move beside the time steps."""
         return encoding + max(0.0, part * writing - computing), encoding + max(0.0, part * reading - computing)
 
     def waiting_seconds(self, moved: float, rate: float, computing: float) -> float:
-        """See Store.waiting_seconds; files move beside the time steps."""
+        """What files take longer than the time steps beside which they move."""
         return 2 * max(0.0, moved / rate - computing)
 
 
@@ -222,7 +222,7 @@ class CheckpointStore(MemoryStore):
         encoding: str,
         most_work: float = MOST_WORK,
     ) -> HistoryChoice | str:
-        """See Store.fit."""
+        """How many snapshots and states fit beside a second wavefield, and what computing the others again costs."""
         name, what = f"checkpoint with {encoding}", "memory beside a second wavefield"
         here = [s for s in shares if s.snapshot]
         room = math.floor(
@@ -261,7 +261,7 @@ class CheckpointStore(MemoryStore):
     def open(
         self, request: HistoryRequest, choice: HistoryChoice, encoding: Encoding | None
     ) -> tuple[History, Propagator | None]:
-        """See Store.open."""
+        """Make room for snapshots and states; a second wavefield computes the others again."""
         stack = _memory_stack(request, choice, encoding)
         history = _stacked(request, stack, encoding)
         if choice.schedule is None or not choice.twin:
@@ -285,7 +285,7 @@ class FilesStore(DiskStore):
     def push_pop_seconds(
         self, encoding: float, part: float, writing: float, reading: float, computing: float
     ) -> tuple[float, float]:
-        """See Store.push_pop_seconds."""
+        """What files take: the time steps wait for them."""
         return writing, reading
 
 

@@ -73,7 +73,7 @@ class AcousticModelling(Modelling):
 
     @property
     def advance(self) -> tuple[int, int]:
-        """See Modelling."""
+        """Time steps of an advance, and how often they are taken in a shot."""
         steps = self.run.time.steps
         at_a_time = steps_at_a_time(self.run.grid, self.comm.size, steps)
         return at_a_time, steps // at_a_time

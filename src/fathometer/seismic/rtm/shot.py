@@ -108,7 +108,7 @@ class SourceWavefield:
         self.wavefield.advance(steps, self._source, self._series[start : start + steps], snapshots=snapshots)
 
     def save(self, room: np.ndarray | None = None) -> State:
-        """See Propagator.save."""
+        """The state of the wavefield, which `restore` takes."""
         return self.wavefield.save(room)
 
     def restore(self, state: State | None) -> None:

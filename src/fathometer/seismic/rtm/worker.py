@@ -180,12 +180,12 @@ class ShotWorkers:
         self.reset()
 
     def abandon(self) -> None:
-        """See TaskWorker.abandon."""
+        """Let go of the history of the present shot, on this rank alone."""
         if self._worker is not None:
             self._worker.abandon()
 
     def figures(self) -> MigrationFigures:
-        """See TaskWorker."""
+        """What this rank has counted."""
         return self._figures
 
 

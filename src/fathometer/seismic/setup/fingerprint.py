@@ -118,7 +118,7 @@ class MigrationInput:
                 raise FathometerError(f"{changed[0]}; needed: inputs that stay as they are")
 
     def now(self) -> RunInput:
-        """See InputFiles."""
+        """Keys, files by their hashes and geometry; states of the files."""
         assert self._acquisition is not None
         fingerprint: dict[str, Any] = {"version": __version__, "survey": self._compared}
         for use, named in self._names.items():
@@ -131,7 +131,7 @@ class MigrationInput:
         return RunInput(fingerprint, files)
 
     def changed(self, files: Mapping[str, Any], inputs: Mapping[int, str]) -> list[str]:
-        """See InputFiles. Only tasks with traces in files that were touched are read, by all ranks."""
+        """What has changed of the tasks' traces: only those in files that were touched are read, by all ranks."""
         self._accepted = {int(task): hashed for task, hashed in files.get("accepted", {}).items()}
         earlier = list(_known(files.get("traces", ())).values())
         return self._changed(earlier, inputs, FileState.untouched_since)

@@ -47,7 +47,7 @@ class SurveyTasks(Tasks):
         """What is known of the run before its end."""
 
     def partial_record(self, reason: str) -> dict[str, Any]:
-        """See Tasks."""
+        """The record of a run that has not ended."""
         return self.known.partial_record(self.context, reason)
 
     def replaceable(self, kind: str) -> bool:
@@ -55,7 +55,7 @@ class SurveyTasks(Tasks):
         return False
 
     def earlier_outcome(self) -> Outcome:
-        """See Tasks."""
+        """The outcome of a migration that was finished before."""
         record: dict[str, Any] = {}
         with ledger.phase("finish"), collective_errors(self.comm):
             missing = missing_file(self.files.values())
@@ -69,7 +69,7 @@ class SurveyTasks(Tasks):
         return Outcome({**self.files, "record": self.output / RECORD}, record, nothing=nothing)
 
     def remove_outdated(self, outdated: Mapping[str, Path], made: Iterable[Path]) -> None:
-        """See Tasks. Inputs stay."""
+        """Remove volumes of an earlier run that are not made any more; inputs stay."""
         kept = {path.resolve() for path in made}
         for kind, path in outdated.items():
             if path.suffix not in writable_suffixes():  # a record that no run has written

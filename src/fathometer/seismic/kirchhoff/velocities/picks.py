@@ -40,7 +40,7 @@ class PicksSource:
         self.notes = tuple(f"{path.name}: {note}" for note in self._under.notes)
 
     def read(self, lo: Columns, hi: Columns) -> Floats:
-        """See Source.read."""
+        """Values (nx, ny, nt) of columns: between picks, linear over triangles."""
         corners, weights = self._under.corners(lo, hi)
         values = weights[:, 0, None] * self._table[corners[:, 0]]
         for corner in (1, 2):
@@ -52,11 +52,11 @@ class PicksSource:
         return self.picks.notes()
 
     def files(self) -> list[Path]:
-        """See Source.files."""
+        """The file of the picks."""
         return [self.picks.path]
 
     def record(self) -> dict[str, Any]:
-        """See Source.record."""
+        """Where they come from, as JSON."""
         return {
             "source": "picks",
             "file": str(self.picks.path),

@@ -42,13 +42,13 @@ class Number:
         self.value, self.samples = value, samples
 
     def read(self, lo: Columns, hi: Columns) -> Floats:
-        """See Source.read."""
+        """The value in columns (nx, ny, nt)."""
         return np.full((hi[0] - lo[0], hi[1] - lo[1], self.samples), self.value)
 
     def files(self) -> list[Path]:
-        """See Source.files."""
+        """None."""
         return []
 
     def record(self) -> dict[str, Any]:
-        """See Source.record."""
+        """The value, as JSON."""
         return {"source": "number", "value": self.value}

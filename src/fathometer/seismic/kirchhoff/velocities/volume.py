@@ -87,7 +87,7 @@ class VolumeSource:
         return place.world is not None or (self._volume.info.survey is not None and not place.local)
 
     def read(self, lo: Columns, hi: Columns) -> Floats:
-        """See Source.read."""
+        """Values (nx, ny, nt) of columns, linear between those of the volume."""
         i, j = self._positions(*columns_of(self._grid, lo, hi))
         (a, b), (a1, b1) = box = needed_box(i, j, self._shape)
         ends = {"x": (a, a1), "y": (b, b1), "t": (0, self.samples)}
@@ -122,11 +122,11 @@ class VolumeSource:
         return values if self._factor == 1.0 else self._factor * values
 
     def files(self) -> list[Path]:
-        """See Source.files."""
+        """The files of the volume."""
         return self._volume.files()
 
     def record(self) -> dict[str, Any]:
-        """See Source.record."""
+        """Where they come from, as JSON."""
         return {
             "source": "volume",
             "file": str(self._volume.path),
