@@ -5,7 +5,7 @@ import time
 
 import numpy as np
 import pytest
-from cli_support import MODEL, call, finish, here, inputs, program, start, survey
+from cli_support import MODEL, finish, here, inputs, program, start, survey
 
 from fathometer.runs.journal import FOLDER, read_journal
 
@@ -50,7 +50,7 @@ def test_a_run_that_was_ended_goes_on_to_the_same_bytes(tmp_path, whole, number)
     refused = here("model", path, "--quiet")
     assert refused.code == 2
     assert " shots done); --resume goes on with it, --overwrite begins anew" in refused.err
-    resumed = call("model", path, "--ranks", 2, "--threads", 1, "--resume")
+    resumed = here("model", path, "--resume")
     assert resumed.code == 0
     assert f"of {SHOTS} shots are done" in resumed.err
     assert (tmp_path / "out" / "shots.segy").read_bytes() == whole

@@ -163,7 +163,7 @@ def count_contacts(vs: np.ndarray, grid: Grid, block: Decomposition) -> np.ndarr
 
 
 def contact_share(count: np.ndarray, grid: Grid) -> float:
-    """The largest share of neighbours along an axis, or across a side's layers, where water meets rock; count: the sum of
+    """The share of pairs of cells side by side that are a fluid and a solid (ElasticEarth.contacts); count: the sum of
     all ranks' count_contacts."""
     cells, axes = math.prod(grid.full_shape), len(grid.axes)
     pairs = [cells * axes, *(cells // n * (axes - 1) for n in grid.full_shape for _ in range(2))]
