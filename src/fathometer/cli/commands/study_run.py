@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fathometer.base.errors import shortened
+from fathometer.base.formatting import duration
 from fathometer.base.ledger import now
-from fathometer.base.progress import LINE_SECONDS, duration, on_terminal
+from fathometer.base.progress import LINE_SECONDS, on_terminal
 from fathometer.cli import argument_groups, registry
 from fathometer.cli.command import Command, Options
 from fathometer.cli.option_types import count
