@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from fathometer.base.errors import InputError
 from fathometer.base.names import visible_name
+from fathometer.base.options import add_options
 from fathometer.cli import argument_groups, registry
-from fathometer.cli.application_run import resume_or_overwrite, run_application
+from fathometer.cli.application_run import run_application, run_options
 from fathometer.cli.command import Options, RankCall
-from fathometer.cli.option_types import whole_number
+from fathometer.runs.options import RunOptions
 from fathometer.runs.restart_hint import DEMO
 
 if TYPE_CHECKING:
     from fathometer.runs.application import Application
     from fathometer.runs.context import Context, Outcome
-    from fathometer.runs.options import RunOptions
 
 
 @dataclass(frozen=True)
@@ -58,15 +58,13 @@ class RestartableCommand:
 
     def add_run(self, parser: argparse.ArgumentParser, replaced: str = "an earlier run's results") -> None:
         """What becomes of an earlier run, and arguments of all runs; replaced: by --overwrite."""
-        parser.add_argument("--resume", action="store_true", help="go on from the newest restart file, if there is one")
-        parser.add_argument(
-            "--resume-from",
-            type=whole_number,
-            default=None,
-            metavar="STEP",
-            help="go on from the state after so many steps: the newest or the one before it",
+        add_options(
+            parser,
+            RunOptions,
+            ("resume", "resume_from", "overwrite"),
+            resume={"help": "go on from the newest restart file, if there is one"},
+            overwrite={"help": f"replace {replaced}"},
         )
-        parser.add_argument("--overwrite", action="store_true", help=f"replace {replaced}")
         argument_groups.add_run(parser)
         argument_groups.add_set(parser, f"the {self.kind} file", self.key)
 
@@ -113,7 +111,7 @@ class RestartableCommand:
 
     def run_on_ranks(self, call: RankCall) -> None:
         """Collective. Run the input, or the demo."""
-        run_application(registry.application(self.name), call, self._work, run_options)
+        run_application(registry.application(self.name), call, self._work, _run_options)
 
     def _work(self, application: Application, call: RankCall, context: Context) -> Outcome:
         if call.options.demo:
@@ -121,10 +119,7 @@ class RestartableCommand:
         return application.run(self.name, call.prepared, call.comm, context)
 
 
-def run_options(options: Options) -> RunOptions:
-    """As `resume_or_overwrite`, of which state; a demo replaces the one before."""
-    asked = resume_or_overwrite(options)
-    if options.resume_from is not None and asked.overwrite:
-        raise InputError("--overwrite: found together with --resume-from; allowed: one of them")
-    resume = asked.resume or options.resume_from is not None
-    return replace(asked, resume=resume, overwrite=asked.overwrite or options.demo, resume_from=options.resume_from)
+def _run_options(options: Options) -> RunOptions:
+    """As `run_options`; a demo replaces the one before."""
+    asked = run_options(options)
+    return replace(asked, overwrite=asked.overwrite or options.demo)

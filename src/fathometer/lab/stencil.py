@@ -23,9 +23,10 @@ from fathometer.base.ledger import timed
 from fathometer.base.text_tables import TextColumn, aligned
 from fathometer.grid.tiling import DEEPEST, PLAIN, Tuned
 from fathometer.lab.statistics.interval import Estimate, interval
+from fathometer.lab.stencil_options import StencilOptions
 from fathometer.lab.turns import interleave
 from fathometer.parallel.collectives import LONG_NAP_SECONDS, allgather, barrier
-from fathometer.parallel.decomposition import Index3, choose_ranks
+from fathometer.parallel.decomposition import choose_ranks
 from fathometer.parallel.memory_budget import require_memory, usable_memory
 from fathometer.parallel.threads import Binding, ThreadCounts
 from fathometer.record.envelope import Figure, record
@@ -46,25 +47,6 @@ COLUMNS = (
     TextColumn("of plain", right=True, least=10),
 )
 MULTIPLY_ADDS = 1_000_000  # rounds of a measurement: some milliseconds
-
-
-@dataclass(frozen=True)
-class StencilOptions:
-    """What to measure.
-
-    Attributes:
-        grid: cells along x, y, z; ny = 1: two dimensions. order: of the differences in space. physics: equation.
-        steps: time steps of one measurement. depth: time steps of a sweep, 0: searched for. repeat: measurements.
-        scaling: whether to measure with fewer ranks and threads too.
-    """
-
-    grid: Index3
-    order: int
-    physics: str
-    steps: int
-    depth: int
-    repeat: int
-    scaling: bool
 
 
 @dataclass(frozen=True)
