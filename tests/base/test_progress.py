@@ -4,7 +4,8 @@ import io
 
 import pytest
 
-from fathometer.base.progress import Progress, duration, on_terminal
+from fathometer.base.formatting import duration
+from fathometer.base.progress import Progress, on_terminal
 
 
 class Clock:

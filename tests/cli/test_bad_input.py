@@ -342,7 +342,7 @@ GATHERS = [
 RESOURCES = [
     Case(
         "not enough memory",
-        "not enough memory: … GB needed … GB available … wavefields … a smaller model",
+        "not enough memory: … B needed … B available … wavefields … a smaller model",
         THREE_D,
         sparse((20000, 10000, 10000)),
     ),

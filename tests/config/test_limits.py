@@ -23,7 +23,7 @@ from fathometer.apps.ocean.ocean_file import OceanFile
 from fathometer.apps.reactive.chemistry.keys import ChemistryFile
 from fathometer.apps.reactive.flow_file import FlowFile
 from fathometer.base.errors import InputError
-from fathometer.cli.option_types import velocities
+from fathometer.base.option_types import velocities
 from fathometer.config.input_file import validated
 from fathometer.lab.recipes.recipe import Recipe
 from fathometer.lab.studies.study_file import Study

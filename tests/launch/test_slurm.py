@@ -21,11 +21,11 @@ JOB = Job(
     Path("/data/out"),
     Path("/data/out/journal"),
     "fathometer-north-sea",
-    4,
     8 * 3600.0,
+    nodes=4,
     task="shot",
 )
-LARGER = Job(JOB.command, Path("/d/100%"), Path("/d/100%/journal"), "x", 2, 90.0, 2, 32, "long", "geo", 16)
+LARGER = Job(JOB.command, Path("/d/100%"), Path("/d/100%/journal"), "x", 90.0, 2, 2, 32, "long", "geo", 16)
 
 SCRIPT = """\
 #!/bin/bash

@@ -271,7 +271,7 @@ def small(memory, **changes):
 def test_what_does_not_fit_says_what_would_be_needed(tmp_path):
     inputs(tmp_path)
     loaded = load_survey(survey(tmp_path, MIGRATE))
-    with pytest.raises(InputError, match=r"no layout fits the memory: .* GB are needed, 4 nodes .* needed: about"):
+    with pytest.raises(InputError, match=r"no layout fits the memory: .* [MG]B are needed, 4 nodes .* needed: about"):
         plan_acoustic(loaded, small(1e8), PlanRequest())
     with pytest.raises(InputError, match=r"--within 1 s: the fastest layout on up to 4 nodes .* needed: more nodes"):
         plan_acoustic(loaded, MACHINE, PlanRequest(within=1.0))

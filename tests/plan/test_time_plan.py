@@ -202,7 +202,7 @@ def test_requests_that_cannot_be_met(tmp_path, capsys):
         assert (done.code, message in done.err) == (2, True), done.err
     assert run(capsys, "plan", path, "--migrate", "--migrate-time").code == 2
     small = WITH_SUMS.model_copy(update={"memory_bytes_per_node": 1e7})
-    with pytest.raises(InputError, match=r"no layout fits the memory: .* GB are needed"):
+    with pytest.raises(InputError, match=r"no layout fits the memory: .* [MG]B are needed"):
         planned(path, machine=small)
 
 

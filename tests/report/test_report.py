@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 from plotly.offline import get_plotlyjs
 
+from fathometer.base import formatting
 from fathometer.base.errors import InputError
 from fathometer.record.schema import SCHEMA
-from fathometer.report import formatting, tables
+from fathometer.report import tables
 from fathometer.report.decimation import averaged, factors_for
 from fathometer.report.figures import roofline
 from fathometer.report.page import PagePanels, check, comparison_tables, labels, render, run_tables

@@ -245,7 +245,7 @@ def test_most_of_an_empty_volume_is_not_read(tmp_path, monkeypatch):
     assert fill == "counted as NaN, where -1 stands for missing data"
     assert "of 1000000000000 values were read, spread evenly" in note
     assert int(note.split()[0]) <= 2 * describing.SAMPLED_VALUES
-    assert read[-1].endswith("a.h5: 100 % of 4e+03 GB")
+    assert read[-1].endswith("a.h5: 100 % of 4 TB")
     assert len(read) <= 32
 
 

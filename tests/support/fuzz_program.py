@@ -167,7 +167,8 @@ def _machine(path: str, seed: int) -> None:
 def _profile(path: str, seed: int) -> None:
     from fathometer.cli.pages import page_panels
     from fathometer.lab.profile import profile
-    from fathometer.lab.profile.profile import ProfileOptions, make_profile
+    from fathometer.lab.profile.options import ProfileOptions
+    from fathometer.lab.profile.profile import make_profile
     from fathometer.lab.profile.terminal import text_of_profile
     from fathometer.report.records import Run
 

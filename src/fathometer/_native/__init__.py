@@ -1,4 +1,5 @@
-"""The kernels: one of their compiled variants, whose names are all here, and `variant`, which says which it is."""
+"""The kernels' Python module loads one of their compiled variants: its names are all here, and `variant` says which one
+it is."""
 
 from importlib import import_module
 

@@ -1,1 +1,1 @@
-"""Applications that are not seismic, a folder each."""
+"""Applications that are not seismic stand here, a folder each."""

@@ -1,1 +1,2 @@
-"""Foundations: errors, signals, the ledger of seconds and bytes, progress, the host."""
+"""All else stands on these foundations: errors, options, signals, the ledger of seconds and bytes, progress, the
+host."""

@@ -8,6 +8,8 @@ from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self, TextIO
 
+from fathometer.base.formatting import duration
+
 if TYPE_CHECKING:
     from rich.progress import TaskID
 
@@ -142,17 +144,6 @@ def on_terminal(stream: TextIO, environ: Mapping[str, str]) -> bool:
     if environ.get("TERM") == "dumb":
         return False
     return stream.isatty() or environ.get("FATHOMETER_TTY") == "1"
-
-
-def duration(seconds: float) -> str:
-    """Seconds as text: "42 s", "3 min 05 s", "2 h 07 min"."""
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60:02} s"
-    minutes = round(seconds / 60)
-    return f"{minutes // 60} h {minutes % 60:02} min"
 
 
 class _Lines:

@@ -1,1 +1,2 @@
-"""The command line: a module a command."""
+"""The command line parses a command, starts and binds ranks, and runs what it asks for; applications are known by
+name."""

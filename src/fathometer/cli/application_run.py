@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from fathometer.base import ledger
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.base.ledger import phase
+from fathometer.base.options import options_of
 from fathometer.cli import argument_groups, registry
 from fathometer.cli.command import Command, Options, RankCall
 from fathometer.cli.output import labelled, print_json
@@ -110,10 +112,26 @@ def _tell(conclusion: Conclusion, outcome: Outcome, call: RankCall) -> None:
         print_json(outcome.record)
 
 
-def resume_or_overwrite(options: Options) -> RunOptions:
-    """What is to become of an earlier run in the same folder. Raises InputError for options that contradict."""
+def run_options(options: Options) -> RunOptions:
+    """What is to become of an earlier run in the same folder; what asks for more of it than --resume resumes it too.
+
+    Raises InputError for options that contradict each other.
+    """
     from fathometer.runs.options import RunOptions
 
-    if options.resume and options.overwrite:
-        raise InputError("--overwrite: found together with --resume; allowed: one of them")
-    return RunOptions(resume=options.resume, overwrite=options.overwrite)
+    asked = options_of(RunOptions, options)
+    resuming = {
+        "--resume": asked.resume,
+        "--retry-failed": asked.retry_failed,
+        "--share": bool(asked.share),
+        "--resume-from": asked.resume_from is not None,
+    }
+    for name, given in resuming.items():
+        if given and asked.overwrite:
+            raise InputError(f"--overwrite: found together with {name}; allowed: one of them")
+    if asked.share is None:
+        return replace(asked, resume=any(resuming.values()))
+    share = " ".join(asked.share.split())
+    if not share:
+        raise InputError("--share: found an empty name; allowed: a name that all the runs say")
+    return replace(asked, resume=True, share=share)

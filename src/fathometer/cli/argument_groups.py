@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-from fathometer.cli.option_types import folder, sample_interval
+from fathometer.base.option_types import folder, sample_interval
 
 CLUSTER = "default"  # the name of a cluster that is given none
 
@@ -100,8 +100,13 @@ def add_sample_interval(parser: argparse.ArgumentParser) -> None:
 
 
 def add_rank_count(parser: argparse.ArgumentParser, number: Callable[[str], int], help_text: str) -> None:
-    """--ranks; also --rank, which people write, and which is no abbreviation of --ranks-per-node."""
+    """--ranks; also --rank."""
     parser.add_argument("--ranks", type=number, metavar="N", help=help_text)
+    add_rank_alias(parser, number)
+
+
+def add_rank_alias(parser: argparse.ArgumentParser, number: Callable[[str], int]) -> None:
+    """--rank beside --ranks: people write it, and it is no abbreviation of --ranks-per-node."""
     parser.add_argument("--rank", type=number, dest="ranks", help=argparse.SUPPRESS)
 
 

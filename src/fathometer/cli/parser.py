@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
+from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from fathometer.base.errors import InputError
+from fathometer.base.errors import InputError, did_you_mean
 from fathometer.cli import commands
 from fathometer.cli.command import Command
 from fathometer.cli.error_lines import print_error_once
@@ -73,7 +72,7 @@ class Parser(argparse.ArgumentParser):
         options, rest = super().parse_known_args(args, namespace)
         if rest and not self._subparsers:
             known = [name for action in self._actions for name in action.option_strings]
-            self.error(f"unrecognized arguments: {' '.join(rest)}{_meant(rest[0].partition('=')[0], known)}")
+            self.error(f"unrecognized arguments: {' '.join(rest)}{did_you_mean(rest[0].partition('=')[0], known)}")
         return options, rest
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
@@ -81,14 +80,8 @@ class Parser(argparse.ArgumentParser):
         if choices is not None and value not in choices:
             words = [str(choice) for choice in choices]
             raise argparse.ArgumentError(
-                action, f"invalid choice: {value!r} (choose from {', '.join(words)}){_meant(str(value), words)}"
+                action, f"invalid choice: {value!r} (choose from {', '.join(words)}){did_you_mean(str(value), words)}"
             )
-
-
-def _meant(word: str, known: Sequence[str]) -> str:
-    """What was meant by a word that is none of these, where one of them is near."""
-    near = get_close_matches(word, known, 1, 0.6)
-    return f"; did you mean {near[0]}?" if near else ""
 
 
 class PrintVersion(argparse.Action):

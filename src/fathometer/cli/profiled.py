@@ -26,7 +26,8 @@ def run_profiled(options: Options, words: Sequence[str]) -> int:
     `make_profile`.
     """
     from fathometer.cli.commands.profile import write_profile
-    from fathometer.lab.profile.profile import ProfileOptions, make_profile
+    from fathometer.lab.profile.options import ProfileOptions
+    from fathometer.lab.profile.profile import make_profile
     from fathometer.launch.mpirun import launched
 
     world = launched(os.environ)
@@ -37,7 +38,7 @@ def run_profiled(options: Options, words: Sequence[str]) -> int:
         )
     folder: Path = options.profile
     command = (*own_program(), *words)
-    asked = ProfileOptions(command, folder, newer=False, overwrite=getattr(options, "overwrite", False))
+    asked = ProfileOptions(command, folder, mpi=3, overwrite=getattr(options, "overwrite", False))
     record, ended = make_profile(asked, [FATHOMETER, *words])
     write_profile(folder, record, options.quiet or options.json)
     if ended.interrupted:

@@ -5,19 +5,17 @@ from __future__ import annotations
 import argparse
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fathometer.base.errors import InputError
 from fathometer.base.names import visible_name
+from fathometer.base.options import add_options
 from fathometer.cli import argument_groups, registry
-from fathometer.cli.application_run import resume_or_overwrite, run_application
+from fathometer.cli.application_run import run_application, run_options
 from fathometer.cli.command import Options, RankCall
-from fathometer.cli.option_types import whole_number
 from fathometer.runs.application import Demo
+from fathometer.runs.options import RunOptions
 from fathometer.runs.restart_hint import DEMO
-
-if TYPE_CHECKING:
-    from fathometer.runs.options import RunOptions
 
 
 @dataclass(frozen=True)
@@ -57,15 +55,13 @@ class RestartableCommand:
 
     def add_run(self, parser: argparse.ArgumentParser, replaced: str = "an earlier run's results") -> None:
         """What becomes of an earlier run, and arguments of all runs; replaced: by --overwrite."""
-        parser.add_argument("--resume", action="store_true", help="go on from the newest restart file, if there is one")
-        parser.add_argument(
-            "--resume-from",
-            type=whole_number,
-            default=None,
-            metavar="STEP",
-            help="go on from the state after so many steps: the newest or the one before it",
+        add_options(
+            parser,
+            RunOptions,
+            ("resume", "resume_from", "overwrite"),
+            resume={"help": "go on from the newest restart file, if there is one"},
+            overwrite={"help": f"replace {replaced}"},
         )
-        parser.add_argument("--overwrite", action="store_true", help=f"replace {replaced}")
         argument_groups.add_run(parser)
         argument_groups.add_set(parser, f"the {self.kind} file", self.key)
 
@@ -109,13 +105,10 @@ class RestartableCommand:
     def run_on_ranks(self, call: RankCall) -> None:
         """Collective. Run the input, or the demo."""
         demo = Demo(self._demo(call.options), call.options.quick) if call.options.demo else None
-        run_application(registry.application(self.name), self.name, call, demo or call.prepared, run_options)
+        run_application(registry.application(self.name), self.name, call, demo or call.prepared, _run_options)
 
 
-def run_options(options: Options) -> RunOptions:
-    """As `resume_or_overwrite`, of which state; a demo replaces the one before."""
-    asked = resume_or_overwrite(options)
-    if options.resume_from is not None and asked.overwrite:
-        raise InputError("--overwrite: found together with --resume-from; allowed: one of them")
-    resume = asked.resume or options.resume_from is not None
-    return replace(asked, resume=resume, overwrite=asked.overwrite or options.demo, resume_from=options.resume_from)
+def _run_options(options: Options) -> RunOptions:
+    """As `run_options`; a demo replaces the one before."""
+    asked = run_options(options)
+    return replace(asked, overwrite=asked.overwrite or options.demo)

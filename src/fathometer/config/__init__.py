@@ -1,1 +1,2 @@
-"""Input files: tables and keys, constraints, problems, loading, the reference of all keys."""
+"""Input files are read and checked here: tables and keys, constraints, problems in one line, the reference of all
+keys."""

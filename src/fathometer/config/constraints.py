@@ -11,9 +11,11 @@ from pydantic import BaseModel
 
 @dataclass(frozen=True)
 class Allowed:
-    """The words for a type that a validator beside it checks, in place of those derived from its constraints."""
+    """The words for a type that a validator beside it checks, in place of those derived from its constraints; choices:
+    the values that it may have, where they are texts out of a list."""
 
     words: str
+    choices: tuple[str, ...] = ()
 
 
 def constraint(annotation: Any, metadata: Sequence[Any] = ()) -> str:
@@ -47,6 +49,21 @@ def constraint(annotation: Any, metadata: Sequence[Any] = ()) -> str:
     if annotation is str:
         return "a string"
     raise TypeError(f"no words for {annotation}")
+
+
+def choices(annotation: Any, metadata: Sequence[Any] = ()) -> list[str]:
+    """The texts that a type is chosen from, or a list of it; none of a type whose values are free."""
+    stated = [text for item in metadata if isinstance(item, Allowed) for text in item.choices]
+    if stated:
+        return stated
+    arguments = get_args(annotation)
+    if get_origin(annotation) is Literal:
+        return [value for value in arguments if isinstance(value, str)]
+    if get_origin(annotation) is Annotated:
+        return choices(arguments[0], arguments[1:])
+    if get_origin(annotation) in (Union, UnionType, tuple):
+        return [text for argument in arguments for text in choices(argument)]
+    return []
 
 
 def _keys(model: type[BaseModel]) -> list[str]:

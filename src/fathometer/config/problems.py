@@ -7,10 +7,12 @@ from typing import Any, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
+from fathometer.base.errors import did_you_mean
 from fathometer.base.names import visible_name
-from fathometer.config.constraints import constraint
+from fathometer.config.constraints import choices, constraint
 from fathometer.config.table import NO_QUANTITY
 
+QUOTE = '"'
 _MAX_VALUE_LENGTH = 60  # characters
 # Names that pydantic gives to branches of a union.
 _BRANCHES = frozenset({"str", "float", "int", "bool", "constrained-float", "constrained-int"})
@@ -50,8 +52,10 @@ def _line(place: Place, item: Mapping[str, Any], values: Mapping[str, Any], root
     if item["type"] == "union_tag_not_found":
         return f"{name}{'.' if len(place) > 1 else ' '}kind: missing; allowed: {_kinds(field)}"
     if item["type"] == "union_tag_invalid":
-        kind = _value((*place, "kind"), values)
-        return f"{name}{'.' if len(place) > 1 else ' '}kind: found {kind}; allowed: {_kinds(field)}"
+        kind = _get((*place, "kind"), values)
+        shown, tags = _shown(kind), sorted(_tags(_models(field.annotation))) if field else ()
+        dot = "." if len(place) > 1 else " "
+        return f"{name}{dot}kind: found {shown}; allowed: {_kinds(field)}{did_you_mean(kind, tags, QUOTE)}"
     if item["type"] == "missing" and place[-1] not in (_get(place[:-1], values) or {}):
         return f"{name}: missing; needed: {_allowed(field)}"
     if item["type"] == NO_QUANTITY:
@@ -59,7 +63,15 @@ def _line(place: Place, item: Mapping[str, Any], values: Mapping[str, Any], root
     if item["type"] == "value_error":
         section = len(place) < 2 and name.startswith("[")  # the error itself begins with the key
         return f"{name}{' ' if section or not name else ': '}{item['ctx']['error']}".strip()
-    return f"{name}: found {_value(place, values)}; allowed: {_allowed(field)}"
+    return f"{name}: found {_shown(_get(place, values))}; allowed: {_allowed(field)}{_meant(place, values, field)}"
+
+
+def _meant(place: Place, values: Mapping[str, Any], field: FieldInfo | None) -> str:
+    """Which of the choices of a key, where it has some, was meant by its value, or by a text of its list."""
+    known = choices(field.annotation, field.metadata) if field is not None else []
+    value = _get(place, values)
+    found = [text for text in (value if isinstance(value, list) else [value]) if isinstance(text, str)]
+    return next((meant for text in found if text not in known and (meant := did_you_mean(text, known, QUOTE))), "")
 
 
 def _name(place: Place, root: type[BaseModel]) -> str:
@@ -212,9 +224,8 @@ def _get(place: Place, values: Mapping[str, Any]) -> Any:
     return value
 
 
-def _value(place: Place, values: Mapping[str, Any]) -> str:
+def _shown(value: Any) -> str:
     """The value in TOML's notation, cut where it is long."""
-    value = _get(place, values)
     text = str(value).lower() if isinstance(value, bool) else f'"{value}"' if isinstance(value, str) else str(value)
     text = visible_name(text)
     return text if len(text) <= _MAX_VALUE_LENGTH else text[: _MAX_VALUE_LENGTH - 1] + "…"

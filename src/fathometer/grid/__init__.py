@@ -1,1 +1,2 @@
-"""Grids, their arrays, finite-difference stencils, and how time steps are tiled."""
+"""Grids have cells with padding, arrays, finite-difference stencils, and tiles of time steps, whose best size is
+searched for."""

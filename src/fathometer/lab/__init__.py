@@ -1,1 +1,2 @@
-"""Measurements of applications and machines."""
+"""The laboratory measures machines, this program and any other one; of applications it knows no physics, it asks
+them."""

@@ -18,41 +18,35 @@ from mpi4py import MPI
 from fathometer import _native
 from fathometer.base import ledger
 from fathometer.base.errors import InputError
+from fathometer.base.formatting import bytes_in_words
 from fathometer.base.ledger import timed
+from fathometer.base.text_tables import TextColumn, aligned
 from fathometer.grid.tiling import DEEPEST, PLAIN, Tuned
 from fathometer.lab.statistics.interval import Estimate, interval
+from fathometer.lab.stencil_options import StencilOptions
 from fathometer.lab.turns import interleave
 from fathometer.parallel.collectives import LONG_NAP_SECONDS, allgather, barrier
-from fathometer.parallel.decomposition import Index3, choose_ranks
+from fathometer.parallel.decomposition import choose_ranks
 from fathometer.parallel.memory_budget import require_memory, usable_memory
 from fathometer.parallel.threads import Binding, ThreadCounts
 from fathometer.record.envelope import Figure, record
 from fathometer.record.machine import machine
-from fathometer.record.ranks import account, disturbances, own_account
+from fathometer.record.ranks import account, disturbances, largest_peak, own_account
 from fathometer.runs.probes import Probes
 
 TRIAD_ELEMENTS = 1 << 25  # of each array on all ranks together: 403 MB in three arrays, far more than caches hold
 ITEM_BYTES = 4  # float32
+COLUMNS = (
+    TextColumn("ranks x threads", gap=0),
+    TextColumn("10^9 cells/s", right=True, least=14),
+    TextColumn("(95 % interval)", least=16, gap=2),
+    TextColumn("triad GB/s", right=True, gap=2),
+    TextColumn("limit", right=True, least=7),
+    TextColumn("of limit", right=True, least=10),
+    TextColumn("plain sweeps", right=True, least=14),
+    TextColumn("of plain", right=True, least=10),
+)
 MULTIPLY_ADDS = 1_000_000  # rounds of a measurement: some milliseconds
-
-
-@dataclass(frozen=True)
-class StencilOptions:
-    """What to measure.
-
-    Attributes:
-        grid: cells along x, y, z; ny = 1: two dimensions. order: of the differences in space. physics: equation.
-        steps: time steps of one measurement. depth: time steps of a sweep, 0: searched for. repeat: measurements.
-        scaling: whether to measure with fewer ranks and threads too.
-    """
-
-    grid: Index3
-    order: int
-    physics: str
-    steps: int
-    depth: int
-    repeat: int
-    scaling: bool
 
 
 @dataclass(frozen=True)
@@ -195,7 +189,7 @@ def run_stencil(
         | {
             "bytes_per_point": main.bytes_per_point,
             "flops_per_point": cost.flops_per_point,
-            "peak_memory_bytes": max(rank["usage"]["peak_memory_bytes"] for rank in accounts),
+            "peak_memory_bytes": largest_peak(accounts),
             "scaling": [m.as_dict() for m in measured[1:]],
         },
         disturbed=disturbances(accounts),
@@ -236,18 +230,25 @@ def table_lines(envelope: dict[str, Any]) -> list[str]:
     text = [
         f"{options['physics']}, order {options['order']}, {grid} cells, float32: {results['flops_per_point']} flops "
         f"and at least {results['bytes_per_point']} bytes a cell and step; "
-        f"at most {results['peak_memory_bytes'] / 1e9:.2g} GB a rank",
+        f"at most {bytes_in_words(results['peak_memory_bytes'])} a rank",
         "",
-        "ranks x threads   10^9 cells/s  (95 % interval)   triad GB/s   limit   of limit   plain sweeps   of plain",
     ]
+    rows = []
     for m in [results, *results["scaling"]]:
         low, high = m["points_per_second_interval"]
-        text.append(
-            f"{m['ranks']:>5} x {m['threads']:<7} {m['points_per_second'] / 1e9:>14.3f}  ({low / 1e9:.3f} to "
-            f"{high / 1e9:.3f})  {m['triad_bytes_per_second'] / 1e9:>10.1f} "
-            f"{m['streaming_limit_points_per_second'] / 1e9:>7.3f} {m['ratio_to_streaming_limit']:>10.2f} "
-            f"{m['plain_sweeps_points_per_second'] / 1e9:>14.3f} {m['ratio_to_plain_sweeps']:>10.2f}"
+        rows.append(
+            [
+                f"{m['ranks']:>5} x {m['threads']}",
+                f"{m['points_per_second'] / 1e9:.3f}",
+                f"({low / 1e9:.3f} to {high / 1e9:.3f})",
+                f"{m['triad_bytes_per_second'] / 1e9:.1f}",
+                f"{m['streaming_limit_points_per_second'] / 1e9:.3f}",
+                f"{m['ratio_to_streaming_limit']:.2f}",
+                f"{m['plain_sweeps_points_per_second'] / 1e9:.3f}",
+                f"{m['ratio_to_plain_sweeps']:.2f}",
+            ]
         )
+    text += aligned(COLUMNS, rows)
     tuning = results["tuning"]
     text += [
         "",

@@ -1,1 +1,2 @@
-"""Start of MPI ranks: mpirun and its supervision, Slurm batch scripts. Nothing here imports mpi4py."""
+"""MPI ranks are started from here, by mpirun, srun or a Slurm batch script, and looked after; nothing here imports
+mpi4py."""

@@ -20,6 +20,8 @@ from pathlib import Path
 from fathometer.base.errors import InputError
 from fathometer.base.hardware import file_systems
 from fathometer.base.names import check_script_name
+from fathometer.base.option_types import count, job_time, slurm_name
+from fathometer.base.options import option
 from fathometer.base.signals import RESUMABLE
 from fathometer.launch.slurm_queue import submit_script
 
@@ -30,7 +32,7 @@ MAX_FRUITLESS_RUNS = 3  # in a row, in which no task was finished: then the job 
 
 @dataclass(frozen=True)
 class Job:
-    """A resumable run and the resources that it asks Slurm for.
+    """A resumable run and the resources that it asks Slurm for, which are options of `fathometer submit`.
 
     Attributes:
         command: the words that run, or resume, the application on one rank; --threads and --share are added to them.
@@ -45,13 +47,17 @@ class Job:
     output: Path
     journal: Path
     name: str
-    nodes: int
-    seconds: float
-    ranks_per_node: int = 1
-    threads: int | None = None
-    partition: str | None = None
-    account: str | None = None
-    array_size: int | None = None
+    seconds: float = option("30m, 8h, 2d, or 1-12:00:00", "--time", type=job_time, metavar="TIME")
+    nodes: int = option("nodes of the job, or of each of an array (1)", type=count, default=1, metavar="N")
+    ranks_per_node: int = option("MPI ranks on each node (1)", type=count, default=1, metavar="R")
+    threads: int | None = option(
+        "threads a rank (whole nodes, and all their cores)", type=count, default=None, metavar="T"
+    )
+    partition: str | None = option("where it runs (Slurm's default)", type=slurm_name, default=None, metavar="NAME")
+    account: str | None = option("who pays (Slurm's default)", type=slurm_name, default=None, metavar="NAME")
+    array_size: int | None = option(
+        "K jobs that share the shots, without MPI between them", "--array", type=count, default=None, metavar="K"
+    )
     task: str = "task"
 
 

@@ -1,1 +1,2 @@
-"""What ranks and threads share: collectives, decomposition, halos, threads, groups, memory budget."""
+"""Ranks and threads share this: collectives, decomposition, halos, transposes, groups, the memory budget, the watch for
+ranks that stand still."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from fathometer.base.errors import InputError
+from fathometer.base.formatting import bytes_in_words, number_of
 from fathometer.base.host import available_memory, total_memory
 from fathometer.parallel.collectives import barrier
 
@@ -64,10 +65,10 @@ def require_memory(
     worst = max(comm.allgather((needed - usable, needed, usable, ranks, dict(parts))), key=lambda entry: entry[0])
     excess, needed, usable, ranks, parts = worst
     if excess > 0:
-        listed = ", ".join(f"{name} {b / 1e9:.3g} GB" for name, b in sorted(parts.items(), key=lambda p: -p[1]))
+        listed = ", ".join(f"{name} {bytes_in_words(b)}" for name, b in sorted(parts.items(), key=lambda p: -p[1]))
         raise InputError(
-            f"not enough memory: {needed / 1e9:.3g} GB needed on a host with {usable / 1e9:.3g} GB available to its "
-            f"{ranks} rank{'s' * (ranks > 1)} ({listed}, each rank); {advice}"
+            f"not enough memory: {bytes_in_words(needed)} needed on a host with {bytes_in_words(usable)} available to "
+            f"its {number_of(ranks, 'rank')} ({listed}, each rank); {advice}"
         )
     return own
 

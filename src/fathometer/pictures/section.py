@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from fathometer.base import formatting
 from fathometer.pictures.plane import Grid, Plane, Values, downsampled
 
 if TYPE_CHECKING:
@@ -75,8 +76,7 @@ def ticks(axes: Axes, whole: tuple[bool, bool] = (False, False)) -> None:
 
 def thousands(value: float) -> str:
     """Text of a number with spaces between thousands: 12345.0 is "12 345"; a fraction keeps its digits."""
-    text = f"{value:,.0f}" if value == round(value) else f"{value:,.10g}"
-    return text.replace(",", "\N{THIN SPACE}").replace("-", "\N{MINUS SIGN}")
+    return formatting.thousands(f"{value:,.0f}" if value == round(value) else f"{value:,.10g}", "\N{THIN SPACE}")
 
 
 def thinned(points: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

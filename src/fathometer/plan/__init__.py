@@ -1,1 +1,2 @@
-"""Prediction of what a run costs on a machine: the machine file."""
+"""A run's cost on a machine is predicted here: the machine file and what it is worth, phases, the search for a layout,
+the table."""

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from fathometer.base.errors import InputError
+from fathometer.base.formatting import bytes_in_words, number_of
 from fathometer.parallel.decomposition import divisors
-from fathometer.plan.formatting import bytes_in_words
 from fathometer.plan.machine_file import Machine
 from fathometer.plan.prediction import Prediction
 from fathometer.plan.search import best_layout, node_counts
@@ -38,7 +38,7 @@ class Layouts:
             *comparison(
                 self.asked,
                 self.recommended,
-                lambda p: f"{p.ranks} ranks on {p.nodes} node{'s'[: p.nodes != 1]}",
+                lambda p: f"{p.ranks} ranks on {number_of(p.nodes, 'node')}",
                 {},
                 machine.memory_bytes_per_node,
             ),

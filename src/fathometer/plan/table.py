@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
-from fathometer.plan.formatting import bytes_in_words, seconds_in_words
+from fathometer.base.formatting import bytes_in_words, seconds_in_words
+from fathometer.base.text_tables import TextColumn, aligned
 from fathometer.plan.prediction import Prediction
 
+COLUMNS = (TextColumn(least=24, gap=0), TextColumn(right=True, least=24), TextColumn(right=True, least=40))
 P = TypeVar("P", bound=Prediction)
 
 
@@ -23,13 +25,12 @@ def comparison(
     layout: in words. further: rows after those of seconds and memory, by their names. budget: bytes of a node.
     """
     other = asked != recommended
-    text = [f"{'':24} {layout(asked):>24}" + f" {'recommended: ' + layout(recommended):>40}" * other]
     there = {phase.name: phase for phase in recommended.phases}
+    table = [["", layout(asked), f"recommended: {layout(recommended)}"]]
     for phase in asked.phases:
-        line = f"{phase.name:<24} {seconds_in_words(phase.seconds):>12} {bytes_in_words(phase.bytes):>11}"
-        if other:
-            line += f" {seconds_in_words(there[phase.name].seconds) if phase.name in there else '-':>40}"
-        text.append(line.rstrip())
+        beside = seconds_in_words(there[phase.name].seconds) if phase.name in there else "-"
+        table.append([phase.name, f"{seconds_in_words(phase.seconds)} {amount(phase.bytes):>11}", beside])
+    table.append([])
     rows: dict[str, Callable[[P], str]] = {
         "total": lambda p: seconds_in_words(p.seconds),
         "kernel": lambda p: seconds_in_words(p.kernel_seconds),
@@ -37,7 +38,11 @@ def comparison(
         "memory a node": lambda p: bytes_in_words(p.node_bytes),
         **further,
     }
-    text.append("")
-    for name, figure in rows.items():
-        text.append(f"{name:<24} {figure(asked):>24}" + f" {figure(recommended):>40}" * other)
-    return [*text, f"{'memory budget a node':<24} {bytes_in_words(budget):>24}"]
+    table += [[name, figure(asked), figure(recommended)] for name, figure in rows.items()]
+    table.append(["memory budget a node", bytes_in_words(budget)])
+    return aligned(COLUMNS, table if other else [row[:2] for row in table])
+
+
+def amount(size: float) -> str:
+    """Bytes; nothing where there are none."""
+    return bytes_in_words(size) if size else ""

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from fathometer.base.formatting import seconds_in_words
 from fathometer.base.host import cpu_model
-from fathometer.plan.formatting import seconds_in_words
 from fathometer.plan.machine_file import Calibration, Machine
 
 NOTEWORTHY = 0.05  # of a run's seconds

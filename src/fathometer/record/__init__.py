@@ -1,1 +1,2 @@
-"""The record of a run: envelope, ledgers of all ranks, machine, resource usage, trace, roofline."""
+"""The record of a run is put together here: envelope, ledgers of all ranks, machine, resource usage, trace,
+roofline."""

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from fathometer.base import ledger
+from fathometer.base.formatting import bytes_in_words
 from fathometer.base.ledger import CATEGORIES
 from fathometer.parallel.threads import Binding, displaced
 from fathometer.record.usage import since, usage
@@ -68,13 +69,18 @@ def disturbances(ranks: Sequence[dict[str, Any]]) -> list[str]:
     for rank in ranks:
         where, use = f"rank {rank['rank']} on {rank['host']}", rank["usage"]
         if use["swapped_bytes"]:
-            reasons.append(f"{where}: {use['swapped_bytes'] / 1e6:.1f} MB are swapped out of memory")
+            reasons.append(f"{where}: {bytes_in_words(use['swapped_bytes'])} are swapped out of memory")
         waited = (use["run_queue_seconds"] or 0.0) / (rank["wall_seconds"] * rank["binding"]["threads"])
         if waited > MAX_RUN_QUEUE_SHARE and rank["host"] not in oversubscribed:
             reasons.append(f"{where}: its threads waited for a cpu {100 * waited:.0f} % of the time: others used it")
         if rank["displaced"]:
             reasons.append(f"{where}: {rank['displaced']}")
     return reasons
+
+
+def largest_peak(ranks: Iterable[dict[str, Any]]) -> int:
+    """Bytes of the rank that took most memory, 0 where none knows; ranks: as in a record, or own_account of each."""
+    return max(rank["usage"]["peak_memory_bytes"] or 0 for rank in ranks)
 
 
 def unaccounted(rank: dict[str, Any]) -> float:

@@ -1,1 +1,1 @@
-"""Pages (report.html) and tables made from records of any application."""
+"""Pages and tables are made from the records of any application, whose physics this does not know."""

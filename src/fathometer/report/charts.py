@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from fathometer.report import formatting
+from fathometer.base import formatting
 from fathometer.report.figures import COLOURS, INK, LINE, POINT, SQUARE, Figure, figure, plain
 
 PALE, DARK = "#eef4f9", "#0b4a77"

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fathometer.report import formatting
+from fathometer.base import formatting
 
 Part = dict[str, Any]  # title, rows of name and text, whether it is open; wide: in one column; text in place of rows
 
@@ -95,7 +95,7 @@ def _cluster(cluster: Mapping[str, Any]) -> str:
         return what
     latencies = [link["latency_seconds"] for link in links]
     rates = [link["bytes_per_second"] for link in links]
-    latency = f"{1e6 * min(latencies):.1f} to {1e6 * max(latencies):.1f} µs"
+    latency = f"{formatting.short_seconds(min(latencies))} to {formatting.short_seconds(max(latencies))}"
     return (
         f"{what}; measured: {latency}, {formatting.scaled(min(rates), 'B/s')} to {formatting.scaled(max(rates), 'B/s')}"
     )

@@ -10,8 +10,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from fathometer.base import formatting
 from fathometer.base.ledger import CATEGORIES
-from fathometer.report import formatting, tables
+from fathometer.report import tables
 from fathometer.report.verdict import kernel_phases, kernel_seconds
 
 Figure = dict[str, Any]
@@ -339,7 +340,10 @@ def roofline(record: dict[str, Any]) -> Figure | None:
     limits = f"roof: triad, {formatting.scaled(triad, 'B/s')}; multiply-adds, {formatting.scaled(peak, 'flop/s')}"
     signs = {"streaming limit": DIAMOND, "this run": DOT}
     legend = [(limits, INK, LINE)]
-    legend += [(f"{name}: {formatting.points(cells)}", colour, signs[name]) for name, _, _, colour, cells in spots]
+    legend += [
+        (f"{name}: {formatting.quantity(cells, 'points_per_second')}", colour, signs[name])
+        for name, _, _, colour, cells in spots
+    ]
     return figure("roofline", "The kernel against the machine", caption.strip(), data, layout, 380, legend)
 
 

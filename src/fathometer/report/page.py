@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from fathometer.base import formatting
 from fathometer.base.errors import InputError
-from fathometer.report import charts, figures, formatting, panels_beside, tables
+from fathometer.report import charts, figures, panels_beside, tables
 from fathometer.report.configuration import (
     environment,
     flattened,
@@ -134,9 +135,11 @@ def _run(run: Run, heading: Heading) -> dict[str, Any]:
     ranks = max(ranks, int(machine.get("ranks") or 1))
     threads = sorted({int(rank.get("threads", 1)) for rank in machine.get("binding") or []})
     where = hosts[0] if len(hosts) == 1 else f"{len(hosts)} hosts ({hosts[0]} …)"
-    each = f", {_range(threads)} {_plural(threads[-1], 'thread')} each" if threads else ""
+    each = f", {_range(threads)} {'thread' if threads[-1] == 1 else 'threads'} each" if threads else ""
     facts = [("Command", " ".join(record["command"])), *heading.facts]
-    facts.append(("Machine", f"{_plural(ranks, 'rank', True)}{each} on {where}, {machine['cpu'] or formatting.NONE}"))
+    facts.append(
+        ("Machine", f"{formatting.counted(ranks, 'rank')}{each} on {where}, {machine['cpu'] or formatting.NONE}")
+    )
     merits = [figure for figure in record["figures"] if figure["role"] == "merit"]
     return {
         "title": heading.title or record["application"],
@@ -165,11 +168,6 @@ def _merit(figure: Mapping[str, Any]) -> str:
 
 def _range(numbers: Sequence[int]) -> str:
     return str(numbers[0]) if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]}"
-
-
-def _plural(number: int, word: str, with_number: bool = False) -> str:
-    text = word if number == 1 else f"{word}s"
-    return f"{number} {text}" if with_number else text
 
 
 def _panel_or_reason(panel: Panel) -> dict[str, Any]:
@@ -279,7 +277,7 @@ def _binding(rank: Mapping[str, Any]) -> str:
     threads, cpus = rank.get("threads", 1), rank.get("cpus", [])
     pinned = "pinned" if rank.get("pinned") else "not pinned"
     shared = ", cores shared" if rank.get("oversubscribed") else ""
-    return f"{_plural(int(threads), 'thread', True)} on cpus {', '.join(map(str, cpus))}, {pinned}{shared}"
+    return f"{formatting.counted(int(threads), 'thread')} on cpus {', '.join(map(str, cpus))}, {pinned}{shared}"
 
 
 def labels(runs: Sequence[Run]) -> list[str]:

@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from fathometer.base.formatting import power
 from fathometer.report.figures import LINE, Figure, figure, plain
-from fathometer.report.formatting import power
 
 LEAST_WIDTH = 310  # CSS pixels of a plot
 BAR_TICKS = 6  # of a scale of colours, at most

@@ -5,13 +5,12 @@ A table is rows of plain values. Of a record: figures of merit, phases, files, r
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fathometer.report import formatting
+from fathometer.base import formatting, text_tables
+from fathometer.record.ranks import spread
 
 Value = str | float | int | None
 SMALL = 1e-3  # of the wall time: shorter entries are added up on the page
@@ -156,7 +155,7 @@ def ranks(record: dict[str, Any]) -> Table:
         Column("imbalance", "imbalance", "ratio"),
     )
     spreads = {"wall time": (ledger["wall_seconds"], "seconds")}
-    spreads |= {name: (spread, "seconds") for name, spread in ledger["categories"].items()}
+    spreads |= {name: (found, "seconds") for name, found in ledger["categories"].items()}
     for title, key, unit in (
         ("peak memory", "peak_memory_bytes", "bytes"),
         ("processor, user", "cpu_user_seconds", "seconds"),
@@ -164,20 +163,11 @@ def ranks(record: dict[str, Any]) -> Table:
     ):
         values = [rank["usage"].get(key) for rank in ledger["ranks"]]
         if values and all(value is not None for value in values):
-            mean, most = sum(values) / len(values), max(values)
-            spreads[title] = (
-                {
-                    "min": min(values),
-                    "mean": mean,
-                    "max": most,
-                    "max_rank": ledger["ranks"][values.index(most)]["rank"],
-                    "imbalance": most / mean if mean else 1.0,
-                },
-                unit,
-            )
+            found = spread(values)
+            spreads[title] = found | {"max_rank": ledger["ranks"][found["max_rank"]]["rank"]}, unit
     rows: list[list[Value]] = [
-        [title, unit, *(spread[key] for key in ("min", "mean", "max", "max_rank", "imbalance"))]
-        for title, (spread, unit) in spreads.items()
+        [title, unit, *(found[key] for key in ("min", "mean", "max", "max_rank", "imbalance"))]
+        for title, (found, unit) in spreads.items()
     ]
     return Table("Ranks", columns, rows)
 
@@ -266,29 +256,13 @@ def markdown(tables: Sequence[Table]) -> str:
     parts = []
     for table in tables:
         columns, rows = readable(table)
-        lines = [
-            "| " + " | ".join(cell_text(column.title) for column in columns) + " |",
-            "|" + "|".join("---:" if column.unit else "---" for column in columns) + "|",
-        ]
-        lines += ["| " + " | ".join(map(cell_text, row)) + " |" for row in rows]
+        heads, numbers = [column.title for column in columns], [bool(column.unit) for column in columns]
+        lines = text_tables.markdown_lines(heads, numbers, rows)
         parts.append(f"## {table.title}\n\n" + "\n".join(lines) + "\n")
     return "\n".join(parts)
 
 
-def cell_text(value: str) -> str:
-    """Text that stays in its cell and is only text."""
-    for letter in "\\|<>*_`[]":
-        value = value.replace(letter, f"\\{letter}")
-    return " ".join(value.split()) or " "
-
-
 def comma_separated(tables: Sequence[Table]) -> str:
     """Tables below each other, an empty line between; numbers in SI units with all their digits."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    for number, table in enumerate(tables):
-        if number:
-            out.write("\n")
-        writer.writerow([column.key for column in table.columns])
-        writer.writerows([["" if value is None else value for value in row] for row in table.rows])
-    return out.getvalue()
+    heads = [[column.key for column in table.columns] for table in tables]
+    return "\n".join(text_tables.comma_separated(head, table.rows) for head, table in zip(heads, tables, strict=True))

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from types import MappingProxyType
 from typing import Any
 
-from fathometer.report.formatting import percent, scaled, seconds
+from fathometer.base.formatting import percent, scaled, seconds
 
 HALO = "halo exchange"
 # Phases of another thread's work and the phase that waits for them, by that of them which moves bytes; other work is

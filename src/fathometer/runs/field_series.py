@@ -28,13 +28,13 @@ from fathometer.parallel.decomposition import Index3
 from fathometer.runs.value_range import ValueRange
 from fathometer.storage import atomic
 from fathometer.storage.datasets.dataset import Dataset
-from fathometer.storage.datasets.outputs import Boxes
 from fathometer.storage.datasets.reader import DatasetFile
 from fathometer.storage.datasets.writer import DatasetWriter
 from fathometer.storage.probe import HDF5, probe_together
 from fathometer.storage.reading import decoding, reading
 from fathometer.storage.volumes.block import VolumeInfo
 from fathometer.storage.volumes.formats.hdf5 import DATASET
+from fathometer.storage.volumes.formats.netcdf_output import Boxes
 from fathometer.storage.volumes.strategy import Strategy
 from fathometer.storage.volumes.volume import write_volume
 

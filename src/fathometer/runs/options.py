@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from fathometer.base.option_types import whole_number
+from fathometer.base.options import option
+
 
 @dataclass(frozen=True)
 class RunOptions:
@@ -12,14 +15,21 @@ class RunOptions:
     Attributes:
         resume: continue it. overwrite: start again. retry_failed: tasks that have failed are tried again.
         resume_from: of a run with restart files, the step of the state to go on from; None: the newest.
-        share: the name, the same for all, of runs that share the tasks at the same time; "": a single run.
+        share: the name, the same for all, of runs that share the tasks at the same time; None: a single run.
     """
 
-    resume: bool = False
-    overwrite: bool = False
-    retry_failed: bool = False
-    share: str = ""
-    resume_from: int | None = None
+    resume: bool = option("go on with what an earlier run left, if there is one", default=False)
+    overwrite: bool = option("replace an earlier run's results and journal", default=False)
+    retry_failed: bool = option("as --resume, and once more those shots that were set aside", default=False)
+    share: str | None = option(
+        "share the shots with the other runs that say this NAME; resumes", default=None, metavar="NAME"
+    )
+    resume_from: int | None = option(
+        "go on from the state after so many steps: the newest or the one before it",
+        type=whole_number,
+        default=None,
+        metavar="STEP",
+    )
 
 
 @dataclass(frozen=True)

@@ -37,4 +37,4 @@ def restartable_job(
     with naming(f"{file}: [output] directory"):
         require_shared(output, nodes)
     words = (*program, command, str(path), "--resume")
-    return Job(words, output, output / FOLDER, name or job_name(path), nodes, task="restart file", **options)
+    return Job(words, output, output / FOLDER, name or job_name(path), nodes=nodes, task="restart file", **options)

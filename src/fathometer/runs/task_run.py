@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ from fathometer.parallel.groups import split_into_groups
 from fathometer.parallel.heartbeat import watched
 from fathometer.runs.claims import Claims
 from fathometer.runs.context import Outcome
+from fathometer.runs.finished_run import publish
 from fathometer.runs.folder_lock import FolderLock, SharedFolderLock
 from fathometer.runs.foreign import require_own_record, require_own_results
 from fathometer.runs.journal import FOLDER, Journal, read_journal
@@ -86,7 +88,7 @@ def _run(tasks: Tasks, lock: Lock | None) -> Outcome:
     run = ResumableRun(tasks, lock)
     if run.journal.finished:
         return tasks.earlier_outcome()
-    with unfinished_record(output, comm, tasks.partial_record):
+    with unfinished_record(output, comm, partial(tasks.known.partial_record, tasks.context)):
         with ledger.phase("set up"):
             tasks.clear()
         work = run.all_tasks()
@@ -100,9 +102,7 @@ def _run(tasks: Tasks, lock: Lock | None) -> Outcome:
             outdated = results_of(output)
             remove_record(output, comm)
         outcome, panels = tasks.write(journal, work)
-    with ledger.phase("report"), collective_errors(comm):
-        if comm.rank == 0 and tasks.context.publish is not None:
-            tasks.context.publish(outcome.files["report"], outcome.record, panels)
+    publish(comm, tasks.context, outcome, lambda: panels)
     with ledger.phase("finish"), collective_errors(comm):
         if comm.rank == 0:
             conclude(journal)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from fathometer.runs.application import Panel
     from fathometer.runs.context import Context, Outcome
     from fathometer.runs.contributions import Kept, Window
+    from fathometer.runs.finished_run import KnownRun
     from fathometer.runs.journal import Journal
     from fathometer.runs.run_input import InputFiles
 
@@ -131,9 +132,10 @@ class Tasks(ABC):
         """On one rank. Whether what a finished task has written beside the journal is still there."""
         return True
 
+    @property
     @abstractmethod
-    def partial_record(self, reason: str) -> dict[str, Any]:
-        """On one rank. The record of a run that has not ended."""
+    def known(self) -> KnownRun:
+        """What is known of the run before its end; from `prepare` on."""
 
     def clear(self) -> None:
         """Collective. Before the first task: remove what tasks replace of an earlier run's results."""

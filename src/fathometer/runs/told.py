@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fathometer.base.errors import FathometerError
+from fathometer.base.formatting import number_of
 from fathometer.base.names import visible_name
 from fathometer.storage import atomic
 from fathometer.storage.folder import cache_folder
@@ -39,7 +40,7 @@ def note_lines(notes: Sequence[str], about: Path, where: str = WHERE) -> list[st
             path.parent.mkdir(parents=True, exist_ok=True)
             atomic.write(path, json.dumps(told | dict.fromkeys(keys, now)).encode())
     if before:
-        lines.append(f"note: {before} note{'s'[: before != 1]} as told before; {where}")
+        lines.append(f"note: {number_of(before, 'note')} as told before; {where}")
     return lines
 
 

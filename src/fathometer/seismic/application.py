@@ -10,6 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fathometer.base.formatting import bytes_in_words
 from fathometer.runs.application import Application, Conclusion, CostEstimate, Demo, Heading, Identity, Panel
 from fathometer.seismic.physics import of_command, of_record
 
@@ -106,7 +107,7 @@ def _lines(record: Mapping[str, Any]) -> list[str]:
     rate = f" at {figures[physics.rate] / 1e6:.0f} million {physics.units} a second" if figures["kernel"] else ""
     return [
         f"{figures['total']:.1f} s, of these {figures['kernel']:.1f} s {physics.work}{rate}; "
-        f"at most {figures['peak memory'] / 1e9:.2g} GB a rank",
+        f"at most {bytes_in_words(figures['peak memory'])} a rank",
         *(f"note: {note}" for note in [*results.get("same_everywhere", []), *([weak] if weak else [])]),
     ]
 

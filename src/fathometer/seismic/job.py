@@ -28,4 +28,4 @@ def job_of(command: str, survey: Survey, program: Sequence[str], name: str | Non
     path = survey.path.absolute()
     usual = job_name(path) + command.removeprefix("migrate")
     words = (*program, command, str(path), "--resume")
-    return Job(words, output, output / FOLDER, name or usual, nodes, task=physics.task, **options)
+    return Job(words, output, output / FOLDER, name or usual, nodes=nodes, task=physics.task, **options)

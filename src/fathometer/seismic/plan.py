@@ -14,8 +14,8 @@ from typing import Any, Literal, Protocol, TypeVar
 import numpy as np
 
 from fathometer.base.errors import InputError
+from fathometer.base.formatting import bytes_in_words, number_of
 from fathometer.parallel.decomposition import Index3, best_ranks, divisors
-from fathometer.plan.formatting import bytes_in_words
 from fathometer.plan.machine_file import Machine
 from fathometer.plan.prediction import Prediction
 from fathometer.plan.search import best_layout, node_counts
@@ -209,7 +209,7 @@ def fastest_layout(
     """
     best, seconds = best_layout(node_counts(request.nodes, machine.nodes), layouts_on, request.within)
     last = request.nodes or machine.nodes
-    nodes = f"{last} node{'s' * (last > 1)} of {machine.name}"
+    nodes = f"{number_of(last, 'node')} of {machine.name}"
     if best is None:
         raise InputError(why_none_fits(last, nodes))
     if request.within is not None and best.seconds > request.within:
@@ -310,8 +310,8 @@ class _Layouts:
         if self.refusal and needed <= budget:
             return self.refusal
         return (
-            f"{survey.path}: no layout fits the memory: {needed / 1e9:.4g} GB are needed, {nodes} may use "
-            f"{last * budget / 1e9:.4g} GB ({100 * survey.parallel.memory_budget:.0f} % of their memory, "
+            f"{survey.path}: no layout fits the memory: {bytes_in_words(needed, 4)} are needed, {nodes} may use "
+            f"{bytes_in_words(last * budget, 4)} ({100 * survey.parallel.memory_budget:.0f} % of their memory, "
             f"[parallel] memory_budget); needed: about {math.ceil(needed / budget)} nodes, a larger [imaging] every, "
             "larger cells or a smaller model"
         )
@@ -338,6 +338,6 @@ def _changed(best: WavePrediction, layout: SurveyLayout, time: TimeAxis) -> tupl
     if wanted is not None and wanted != best.shot_ranks:
         notes.append(
             f'the recommended layout needs [parallel] decomposition = "auto"; the survey\'s is for '
-            f"{math.prod(wanted)} rank{'s' * (math.prod(wanted) > 1)}"
+            f"{number_of(math.prod(wanted), 'rank')}"
         )
     return tuple(notes)

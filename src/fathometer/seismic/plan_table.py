@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from fathometer.plan.formatting import bytes_in_words
-from fathometer.plan.table import comparison
+from fathometer.base.formatting import number_of
+from fathometer.plan.table import amount, comparison
 from fathometer.runs.application import CostEstimate
 from fathometer.runs.told import note_lines
 from fathometer.seismic.cost.prediction import WavePrediction
@@ -26,7 +26,7 @@ def lines(plan: Plan) -> list[str]:
     shots = len(layout.acquisition.shots)
     text = [
         f"{'migrate' if layout.imaging else 'model'} {layout.survey.path} on {plan.machine.name}",
-        f"{cells} cells with absorbing boundaries, {shots} shot{'s' * (shots > 1)}, {time.steps} time steps of "
+        f"{cells} cells with absorbing boundaries, {number_of(shots, 'shot')}, {time.steps} time steps of "
         f"{1000 * time.dt:.4g} ms, {plan.points_per_wavelength:.1f} cells per shortest wavelength",
         f"velocities: {plan.known.origin}; a snapshot every {time.every} steps" * layout.imaging
         or f"velocities: {plan.known.origin}",
@@ -36,10 +36,10 @@ def lines(plan: Plan) -> list[str]:
     ]
     further: dict[str, Callable[[WavePrediction], str]] = {
         "snapshots": _snapshots,
-        "disk": lambda p: bytes_in_words(p.disk_bytes),
-        "halo bytes a step": lambda p: bytes_in_words(p.halo_bytes_per_step),
-        "overlap, model": lambda p: bytes_in_words(p.model_halo_bytes),
-        "overlap, traces": lambda p: bytes_in_words(p.trace_halo_bytes),
+        "disk": lambda p: amount(p.disk_bytes),
+        "halo bytes a step": lambda p: amount(p.halo_bytes_per_step),
+        "overlap, model": lambda p: amount(p.model_halo_bytes),
+        "overlap, traces": lambda p: amount(p.trace_halo_bytes),
     }
     return [*text, *comparison(asked, recommended, _layout, further, plan.budget)]
 
@@ -57,4 +57,4 @@ def _snapshots(prediction: WavePrediction) -> str:
 def _layout(p: WavePrediction) -> str:
     times = " x ".join(str(n) for n in p.shot_ranks)
     groups = f"{p.groups} groups of " * (p.groups > 1)
-    return f"{p.nodes} node{'s' * (p.nodes > 1)}, {groups}{times} ranks x {p.threads}"
+    return f"{number_of(p.nodes, 'node')}, {groups}{times} ranks x {p.threads}"

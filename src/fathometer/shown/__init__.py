@@ -1,1 +1,1 @@
-"""What is worth seeing of a run, described once: drawn as a panel of the page and as a picture."""
+"""Fields, lines and time series worth seeing are described once here, and drawn for the page and the picture."""

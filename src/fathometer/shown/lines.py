@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from fathometer.base.formatting import power
 from fathometer.pictures import sheet
 from fathometer.pictures.colours import property_colours
 from fathometer.pictures.panel_grid import WIDTH, PanelGrid, columns_for
 from fathometer.pictures.section import ticks
-from fathometer.report.formatting import power
 from fathometer.report.scale import Scale, Values, range_of
 from fathometer.runs.application import Panel
 

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from fathometer.base.formatting import power, times_text
 from fathometer.pictures import sheet
 from fathometer.pictures.panel_grid import WIDTH, PanelGrid, columns_for
 from fathometer.pictures.plane import downsampled
 from fathometer.pictures.section import ticks
-from fathometer.report.formatting import power
 from fathometer.report.scale import Scale, Values, field_entry, range_of
-from fathometer.report.times import times_text
 from fathometer.runs.application import Panel
 
 if TYPE_CHECKING:

@@ -1,1 +1,1 @@
-"""Volumes, traces, indexes and scratch files on disk."""
+"""Volumes, traces, indexes and scratch files lie on disk through this; files appear whole or not at all."""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from fathometer.base import ledger
 from fathometer.base.errors import InputError, shortened
+from fathometer.base.formatting import bytes_in_words, extent_in_words
 from fathometer.storage.contents import Kind, contents_of
 from fathometer.storage.traces.sample_formats import SAMPLE_FORMATS
 from fathometer.storage.traces.segy import TraceTable, decode_traces, moving_sources, scan
@@ -194,9 +195,9 @@ class GathersDescription:
             ("samples", f"{self.samples} every {self.interval:g} s, from {self.delay:g} to {last:g} s"),
             *([("delays", f"of later traces up to {self.latest:g} s")] if self.latest > self.delay else []),
             *([("sample intervals", f"of the traces {shortest:g} to {longest:g} s")] if shortest < longest else []),
-            *((f"source {axis}", _extent(ends)) for axis, ends in zip("xyz", self.source, strict=True)),
-            *((f"receiver {axis}", _extent(ends)) for axis, ends in zip("xyz", self.receiver, strict=True)),
-            ("offset", _extent(self.offset)),
+            *((f"source {axis}", extent_in_words(*ends)) for axis, ends in zip("xyz", self.source, strict=True)),
+            *((f"receiver {axis}", extent_in_words(*ends)) for axis, ends in zip("xyz", self.receiver, strict=True)),
+            ("offset", extent_in_words(*self.offset)),
             *self.values.rows(),
             *(("note", note) for note in self.notes),
         ]
@@ -333,8 +334,8 @@ def _told(volume: Volume, steps: Sequence[int], boxes: Sequence[int], say: Say) 
         yield volume.read(*_box(volume.info.shape, steps, number))
         if ledger.now() > last_line + PROGRESS_SECONDS:
             last_line = ledger.now()
-            gigabytes = 1e-9 * math.prod(volume.info.shape) * volume.info.dtype.itemsize
-            say(f"{volume.path}: {100 * done / len(boxes):.0f} % of {gigabytes:.3g} GB")
+            size = math.prod(volume.info.shape) * volume.info.dtype.itemsize
+            say(f"{volume.path}: {100 * done / len(boxes):.0f} % of {bytes_in_words(size)}")
 
 
 def _steps(shape: Sequence[int], most: int) -> list[int]:
@@ -379,11 +380,6 @@ def _extents(points: NDArray[np.float64]) -> tuple[tuple[float, float], ...]:
 
 def _ends(values: NDArray[np.float64]) -> tuple[float, float]:
     return float(values.min()), float(values.max())
-
-
-def _extent(ends: tuple[float, float]) -> str:
-    first, last = ends
-    return f"{first:.10g} m" if first == last else f"{first:.10g} to {last:.10g} m"
 
 
 def _type_name(dtype: np.dtype[Any]) -> str:

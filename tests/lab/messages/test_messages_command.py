@@ -10,6 +10,7 @@ from machine_support import MACHINE
 from mpi4py import MPI
 
 from fathometer.base.errors import FathometerError, InputError
+from fathometer.base.formatting import length_in_words, time_in_words
 from fathometer.lab.messages import library as loops
 from fathometer.lab.messages import panels
 from fathometer.lab.messages.benchmark import require_right, rounds_to_tell
@@ -17,7 +18,7 @@ from fathometer.lab.messages.cases import TWO_SIDED, MessageCase
 from fathometer.lab.messages.machine_entries import entries
 from fathometer.lab.messages.rows import Measurement, choices_of, contention_of, row_of
 from fathometer.lab.messages.sampling import SHORTEST_SAMPLE, Sample, Sampler
-from fathometer.lab.messages.tables import choice_text, ends_text, short_length, short_seconds
+from fathometer.lab.messages.tables import choice_text, ends_text
 from fathometer.plan.machine_file import Exchange, Machine, load_machine, save_machine
 from fathometer.record.schema import SCHEMA
 from fathometer.report import charts
@@ -102,8 +103,10 @@ def test_the_page_and_report_open_the_record(measured, tmp_path, capsys):
     assert "All pairs, one at a time" in (tmp_path / "again.html").read_text()
     finding = panels.heading(record).finding  # the sentence at the top
     shortest = min((row for row in record["results"]["rows"] if row["place"]), key=lambda row: row["seconds"])
-    assert finding.startswith(f"in-node, distance 1, 1 pair: {short_seconds(shortest['seconds'])} (")
-    assert f" at {short_length(shortest['length_bytes'])} by {shortest['pattern']}, {shortest['protocol']} " in finding
+    assert finding.startswith(f"in-node, distance 1, 1 pair: {time_in_words(shortest['seconds'])} (")
+    assert (
+        f" at {length_in_words(shortest['length_bytes'])} by {shortest['pattern']}, {shortest['protocol']} " in finding
+    )
     assert "(n = 2)" in finding
     assert finding.count("3 other ways are as good") == 2
     assert finding[1:] in (folder / "page.html").read_text()

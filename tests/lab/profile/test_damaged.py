@@ -11,7 +11,8 @@ from profile_support import cli, compiled, counted
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.lab.profile import profile, study_figures
 from fathometer.lab.profile.jobs import NAME
-from fathometer.lab.profile.profile import ProfileOptions, make_profile
+from fathometer.lab.profile.options import ProfileOptions
+from fathometer.lab.profile.profile import make_profile
 from fathometer.lab.profile.rank_file import read_rank
 
 RANKS, LOST = 3, 1

@@ -17,7 +17,8 @@ from fathometer.base.errors import FathometerError, InputError
 from fathometer.base.hardware import environment
 from fathometer.base.marked_processes import marked_processes
 from fathometer.cli.commands.profile import write_profile
-from fathometer.lab.profile.profile import ProfileOptions, make_profile
+from fathometer.lab.profile.options import ProfileOptions
+from fathometer.lab.profile.profile import make_profile
 from fathometer.record import envelope
 from fathometer.record.profiled import leave_record
 from fathometer.record.schema import SCHEMA

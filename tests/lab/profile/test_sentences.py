@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from profile_support import compiled, counted
 
+from fathometer.base import formatting
 from fathometer.lab.profile.account import account_of, account_without_times
 from fathometer.lab.profile.advice import findings
 from fathometer.lab.profile.functions import OUTSIDE, functions
@@ -22,7 +23,6 @@ from fathometer.lab.profile.rank_file import _USAGE, Calls, RankProfile, Windows
 from fathometer.lab.profile.results import results_of
 from fathometer.lab.profile.shares import figures
 from fathometer.lab.profile.terminal import text_of_profile
-from fathometer.report import formatting
 from fathometer.report.verdict import verdict
 
 NUMBERS = {function.name: number for number, function in enumerate(functions())}

@@ -14,7 +14,8 @@ from profile_support import MPIS, PROGRAMS, by_rank, compiled, counted, launcher
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.base.host import built_library
 from fathometer.lab.profile import programs, study_figures
-from fathometer.lab.profile.profile import ProfileOptions, make_profile
+from fathometer.lab.profile.options import ProfileOptions
+from fathometer.lab.profile.profile import make_profile
 from fathometer.lab.profile.uncounted import SEEN, what_was_seen
 
 LIBRARIES = {"openmpi": "libmpi.so.40", "mpich": "libmpich.so.12"}
@@ -37,10 +38,10 @@ def refusal(tmp_path, monkeypatch):
     for name, value in run_environment().items():
         monkeypatch.setenv(name, value)
 
-    def told(*words, kind=InputError, newer=None):
+    def told(*words, kind=InputError, mpi=None):
         command = tuple(map(str, words))
         with pytest.raises(kind) as caught:
-            make_profile(ProfileOptions(command, tmp_path / "profile", newer=newer, overwrite=True), ["profile"])
+            make_profile(ProfileOptions(command, tmp_path / "profile", mpi=mpi, overwrite=True), ["profile"])
         assert "\n" not in str(caught.value)
         return str(caught.value)
 
@@ -103,7 +104,7 @@ def test_sessions_without_a_world_are_named(tmp_path, refusal):
     told = refusal(*launcher("mpich", 1), program)
     assert f"{program} is linked with /" in told
     assert "started it by sessions alone (MPI_Session_init): they have no world" in told
-    told = refusal(*launcher("mpich", 1), program, newer=False)
+    told = refusal(*launcher("mpich", 1), program, mpi=3)
     assert "never started it by MPI_Init; sessions were not listened to (--mpi 4 does)" in told
 
 

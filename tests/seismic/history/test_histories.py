@@ -141,8 +141,8 @@ def test_the_account_of_a_history_on_disk(tmp_path):
 @pytest.mark.parametrize(
     ("keys", "words", "code"),
     [
-        ({"history.store": "memory", "history.memory_budget": 1000.0}, "memory with float32 needs … GB of memory", 2),
-        ({"history.store": "disk", "history.disk_budget": 1000.0}, "disk with float32 needs … GB of disk", 2),
+        ({"history.store": "memory", "history.memory_budget": 1000.0}, "memory with float32 needs … B of memory", 2),
+        ({"history.store": "disk", "history.disk_budget": 1000.0}, "disk with float32 needs … B of disk", 2),
         (
             {"history.memory_budget": 1000.0, "history.disk_budget": 1000.0},
             "memory with … disk with … checkpoint with",
@@ -337,5 +337,5 @@ def test_a_budget_is_for_snapshots_and_states_alone():
 
 def test_what_fits_nowhere_says_what_is_needed():
     lacks = "memory with float32 needs 5 GB .* disk with float32 needs 5 GB of disk a rank, of 1 GB; checkpoint with"
-    with pytest.raises(InputError, match=rf"^survey.toml: \[history\]: {lacks} float32 needs 0.1 GB"):
+    with pytest.raises(InputError, match=rf"^survey.toml: \[history\]: {lacks} float32 needs 100 MB"):
         choose([share(spare=2 * GB, disk=GB)])

@@ -101,7 +101,7 @@ def fill(stack, records):
 
 def test_no_more_memory_than_allowed():
     stack = MemoryStack(LARGEST, 1000, partial(np.zeros, dtype=np.uint8), limit=2000)
-    with pytest.raises(FathometerError, match=r"^not enough memory: 2e-06 GB of records are held"):
+    with pytest.raises(FathometerError, match=r"^not enough memory: 2 kB of records are held"):
         fill(stack, 100)
 
 
@@ -125,7 +125,7 @@ def test_small_records_share_slabs(tmp_path):
 
 def test_no_larger_file_than_allowed(tmp_path):
     stack = DiskStack(tmp_path, LARGEST, 4096, 0, ThreadPoolExecutor(1), kind="history", limit=20_000)
-    with pytest.raises(FathometerError, match=r": the history would take more than the 2e-05 GB that it may$"):
+    with pytest.raises(FathometerError, match=r": the history would take more than the 20 kB that it may$"):
         fill(stack, 1000)
     stack.close()
 

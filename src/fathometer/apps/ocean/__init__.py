@@ -1,1 +1,1 @@
-"""Ocean circulation: hydrostatic primitive equations with an implicit free surface."""
+"""Ocean circulation solves the hydrostatic primitive equations with an implicit free surface."""

@@ -1,1 +1,2 @@
-"""Reactive flow: advection, diffusion and dispersion of aqueous species with reactions, implicit in time, on PETSc."""
+"""Reactive flow carries aqueous species with reactions by advection, diffusion and dispersion, implicit in time, on
+PETSc."""

@@ -11,6 +11,7 @@ from annotated_types import Ge, Le, MinLen
 from pydantic import model_validator
 
 from fathometer.apps.reactive.chemistry.constraints import ConstraintTable
+from fathometer.base.errors import did_you_mean
 from fathometer.config.constraints import Allowed
 from fathometer.config.input_file import InputFile, load_input
 from fathometer.config.quantities import CellSize, Coordinate, Density, Diffusivity, Distance, SimulatedTime, Tolerance
@@ -270,7 +271,8 @@ class FlowFile(InputFile):
                 for kind, names in (("water", waters), ("region", [ALL, *regions])):
                     name = getattr(entry, kind)
                     if name is not None and name not in names:
-                        raise ValueError(f'[[{table}]] {number} {kind}: found "{name}"; allowed: {", ".join(names)}')
+                        allowed = f"{', '.join(names)}{did_you_mean(name, names)}"
+                        raise ValueError(f'[[{table}]] {number} {kind}: found "{name}"; allowed: {allowed}')
         minerals = self.chemistry.minerals
         places = [("[chemistry] specific_area", self.chemistry.specific_area)]
         places += [("[chemistry] nucleation_area", self.chemistry.nucleation_area)]
@@ -279,7 +281,7 @@ class FlowFile(InputFile):
             for name in values:
                 if name not in minerals:
                     allowed = ", ".join(minerals) or "none, as [chemistry] minerals names none"
-                    raise ValueError(f'{where}: found "{name}"; allowed: {allowed}')
+                    raise ValueError(f'{where}: found "{name}"; allowed: {allowed}{did_you_mean(name, minerals)}')
         for name in minerals:
             if name not in self.chemistry.specific_area:
                 raise ValueError(f'[chemistry] specific_area: found none of "{name}"; needed: m² of surface a mole')

@@ -1,4 +1,4 @@
-"""One module a command, each with its `COMMAND`; their order is that of `fathometer --help`."""
+"""Each command has a module here, with its `COMMAND`; within a group, help lists them in this order."""
 
 NAMES = (
     "model",

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from fathometer.base.option_types import count
 from fathometer.cli import argument_groups
 from fathometer.cli.command import Command, Options
-from fathometer.cli.option_types import count
 from fathometer.cli.output import printer
 
 DESCRIPTION = """\

@@ -6,9 +6,9 @@ import argparse
 import sys
 from pathlib import Path
 
+from fathometer.base.option_types import count
 from fathometer.cli import argument_groups
 from fathometer.cli.command import Command, Options
-from fathometer.cli.option_types import count
 from fathometer.cli.output import print_text, printer, require_writable
 
 DESCRIPTION = """\

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from fathometer.cli.application_run import application_command
-from fathometer.cli.commands.migrate import add_arguments, run_options
+from fathometer.cli.application_run import application_command, run_options
+from fathometer.cli.commands.migrate import add_arguments
 
 DESCRIPTION = """\
 Migrate the shots of a survey ([acquisition] gathers) in time, by summing traces along diffraction curves. Writes the

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 
+from fathometer.base.options import add_options
 from fathometer.cli import argument_groups
-from fathometer.cli.application_run import application_command, resume_or_overwrite
+from fathometer.cli.application_run import application_command, run_options
+from fathometer.runs.options import RunOptions
 
 DESCRIPTION = """\
 Model the shots of a geometry ([acquisition] sources and receivers: ranges, or tables in CSV or Parquet) and write
@@ -25,15 +27,16 @@ EXAMPLES = """\
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """See `fathometer model --help`."""
     argument_groups.add_survey(parser)
-    parser.add_argument("--resume", action="store_true", help="go on with the shots that are not done")
-    parser.add_argument(
-        "--overwrite",
-        action="store_true",
-        help="replace files that no run has left a record of, and an unfinished run",
+    add_options(
+        parser,
+        RunOptions,
+        ("resume", "overwrite"),
+        resume={"help": "go on with the shots that are not done"},
+        overwrite={"help": "replace files that no run has left a record of, and an unfinished run"},
     )
     argument_groups.add_run(parser)
 
 
 COMMAND = application_command(
-    "model", "synthetic shot gathers by forward modelling", DESCRIPTION, EXAMPLES, add_arguments, resume_or_overwrite
+    "model", "synthetic shot gathers by forward modelling", DESCRIPTION, EXAMPLES, add_arguments, run_options
 )

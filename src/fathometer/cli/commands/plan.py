@@ -6,10 +6,12 @@ import argparse
 from pathlib import Path
 
 from fathometer.base.errors import InputError
+from fathometer.base.option_types import count
+from fathometer.base.options import add_options, values_of
 from fathometer.cli import argument_groups, registry
 from fathometer.cli.command import Command, Options
-from fathometer.cli.option_types import count, duration, grid, iterations, velocities
 from fathometer.cli.output import print_json, print_text, require_writable
+from fathometer.plan.options import PlanOptions
 
 DESCRIPTION = """\
 Say what a run will cost: grid, steps, memory, bytes, seconds of each phase; and how it is best run. Reads
@@ -24,55 +26,17 @@ EXAMPLES = """\
 
 STANDARD_OUTPUT = "-"
 
-# Of the run that is planned; an application heeds those of its `plan_options`.
-RUN_OPTIONS = (
-    "ranks",
-    "nodes",
-    "decomposition",
-    "within",
-    "velocities",
-    "migrate",
-    "model",
-    "migrate_time",
-    "history",
-    "iterations",
-    "like",
-)
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """See `fathometer plan --help`."""
     argument_groups.add_survey(parser, "INPUT.toml", "the survey, ocean or flow file")
     argument_groups.add_set(parser, "the input file")
     parser.add_argument("--on", type=Path, metavar="MACHINE.json", help="the machine (as calibrate left it)")
-    argument_groups.add_rank_count(parser, count, "ranks of the run (the recommended ones)")
-    parser.add_argument("--nodes", type=count, metavar="N", help="nodes to run on (as few as serve)")
-    parser.add_argument("--decomposition", type=grid, metavar="PX,PY,PZ", help="how ranks cut the grid; PX,PZ in 2D")
-    parser.add_argument("--within", type=duration, metavar="TIME", help="the fewest nodes that need at most 30m, 8h")
-    parser.add_argument(
-        "--velocities",
-        type=velocities,
-        metavar="LOW,HIGH",
-        help="m/s, assumed in place of the model's values",
-    )
-    kind = parser.add_mutually_exclusive_group()
-    kind.add_argument("--migrate", action="store_true", help="a geometry too: as if its shots had been recorded")
-    kind.add_argument("--migrate-time", action="store_true", help="the time migration of recorded gathers")
-    kind.add_argument("--model", action="store_true", help="the modelling of recorded gathers, not their migration")
-    parser.add_argument(
-        "--history",
-        choices=("memory", "disk", "checkpoint", "files"),
-        help="where snapshots are assumed to be kept (as the survey says; files: on disk, the time steps waiting, as "
-        "older codes do it)",
-    )
-    parser.add_argument(
-        "--iterations",
-        type=iterations,
-        metavar="N[,N]",
-        help="an ocean: of conjugate gradients a step; a reactive flow: of Newton's method a step, and linear ones for "
-        "each (4,10)",
-    )
-    parser.add_argument("--like", type=Path, metavar="RUN.json", help="the same, as in the record of a short run")
+    add_options(parser, PlanOptions, ("ranks",))
+    argument_groups.add_rank_alias(parser, count)
+    add_options(parser, PlanOptions, ("nodes", "decomposition", "within", "velocities"))
+    add_options(parser.add_mutually_exclusive_group(), PlanOptions, ("migrate", "migrate_time", "model"))
+    add_options(parser, PlanOptions, ("history", "iterations", "like"))
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the plan as JSON; -: print it")
 
 
@@ -97,7 +61,7 @@ def run(options: Options) -> None:
         raise InputError(
             "--on: left out, and this machine has not been measured; run `fathometer calibrate`, or name a MACHINE.json"
         )
-    run_options = {name: getattr(options, name) for name in RUN_OPTIONS}
+    run_options = values_of(PlanOptions, options)
     for name, value in run_options.items():
         if name not in application.identity.plan_options and value not in (None, False):
             option = name.replace("_", "-")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 from dataclasses import replace
-from pathlib import Path
 
 from fathometer.base.errors import InputError
+from fathometer.base.options import add_options, options_of
 from fathometer.cli import argument_groups
 from fathometer.cli.command import Command, Options
-from fathometer.cli.option_types import lengths, read_by
 from fathometer.cli.output import printer, require_writable
+from fathometer.seismic.model.prepare.request import PreparationRequest
 
 DESCRIPTION = """\
 Read a volume or velocity picks, and write a model for `model` and `migrate`. In this order, as asked for:
@@ -32,52 +32,10 @@ EXAMPLES = """\
   fathometer prepare vp.rsf --epsilon velocity:1500=0,2500=0.1,4000=0.05 --delta 0.02 \\
                      --below-water depth:330 -o vti.rsf        (and vti-epsilon.rsf, vti-delta.rsf)"""
 
-ROOM = "fathometer.seismic.model.prepare"
-RULE = read_by(f"{ROOM}.thomsen", "rule_of")
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """See `fathometer prepare --help`."""
-    parser.add_argument("model", metavar="MODEL", help="a volume (of one array: models.npz:vp), or picks (.txt, .csv)")
-    parser.add_argument("-o", "--output", type=Path, required=True, metavar="OUT", help="its suffix is the format")
-    parser.add_argument(
-        "--units",
-        choices=("m/s", "km/s", "ft/s", "s/km", "s2/km2", "none"),
-        help="of MODEL; none: no velocity, taken as it is (as MODEL says, else m/s)",
-    )
-    parser.add_argument("--axes", metavar="XYZ", help="of MODEL, slowest first: zyx, xz ... (as MODEL says, else xyz)")
-    parser.add_argument("--input-spacing", type=lengths, metavar="DX,..", help="of MODEL's cells, m, if it has none")
-    parser.add_argument("--input-origin", type=lengths, metavar="X,..", help="of its first cell, m, if it has none")
-    parser.add_argument("--smooth", type=lengths, metavar="M,..", help="standard deviations of a Gaussian, m")
-    parser.add_argument(
-        "--mean",
-        choices=("slowness-squared", "slowness", "velocity"),
-        help="what smoothing and new cells average: slowness-squared keeps waves' times through layers thin beside the "
-        "wavelength, slowness those of rays (of picks slowness, else slowness-squared)",
-    )
-    parser.add_argument("--spacing", type=lengths, metavar="DX,..", help="of new cells, m; low-passed where larger")
-    parser.add_argument(
-        "--crop",
-        type=read_by(f"{ROOM}.extent", "crop_of"),
-        metavar="X0:X1,..",
-        help="cells that stay, m; an end may be left out (--crop=-50:900,: where the first is negative)",
-    )
-    parser.add_argument(
-        "--extend",
-        type=read_by(f"{ROOM}.extent", "extension_of"),
-        metavar="B:A,..",
-        help="m before and after, or cells: 20c; one number stands for both; edge values repeat",
-    )
-    parser.add_argument(
-        "--epsilon", type=RULE, metavar="RULE", help="a number, velocity:V=VALUE,V=VALUE,.. or a volume"
-    )
-    parser.add_argument("--delta", type=RULE, metavar="RULE", help="the same")
-    parser.add_argument(
-        "--below-water",
-        type=read_by(f"{ROOM}.thomsen", "sea_floor_of"),
-        metavar="V|depth:Z",
-        help="rules are 0 and nothing is smoothed above the first cell faster than V m/s, or above Z m",
-    )
+    add_options(parser, PreparationRequest)
     argument_groups.add_quiet(parser)
 
 
@@ -88,28 +46,12 @@ def run(options: Options) -> None:
     require_one_rank("prepare", os.environ)
     from fathometer.seismic.kirchhoff.velocities.picks_file import is_picks_file
     from fathometer.seismic.model.prepare.driver import prepare_model, prepare_volume
-    from fathometer.seismic.model.prepare.request import PreparationRequest
 
-    if not options.output.is_dir():  # some formats are folders; the others' writer says so
-        require_writable(options.output)
-    if any(length < 0 for length in options.smooth or ()):
+    request = options_of(PreparationRequest, options)
+    if not request.output.is_dir():  # some formats are folders; the others' writer says so
+        require_writable(request.output)
+    if any(length < 0 for length in request.smooth or ()):
         raise InputError("--smooth: found a negative length; allowed: metres from 0")
-    request = PreparationRequest(
-        options.model,
-        options.output,
-        options.units,
-        options.axes,
-        options.input_spacing,
-        options.input_origin,
-        options.crop,
-        options.smooth,
-        options.spacing,
-        options.extend,
-        options.epsilon,
-        options.delta,
-        options.below_water,
-        options.mean,
-    )
     if not is_picks_file(request.model):
         prepare_volume(request, printer(options.quiet))
         return

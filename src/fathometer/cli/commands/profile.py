@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from fathometer.base.errors import FathometerError, InputError
+from fathometer.base.options import add_options, options_of
 from fathometer.cli import argument_groups
 from fathometer.cli.command import Command, Options
-from fathometer.cli.option_types import count
 from fathometer.cli.output import labelled, print_line, print_text
 from fathometer.cli.pages import page_panels
+from fathometer.lab.profile.options import ProfileOptions
 
 DESCRIPTION = """\
 Run a command and count what its MPI programs do with MPI: calls, seconds and bytes by function and size, messages
@@ -28,48 +29,11 @@ EXAMPLES = """\
   fathometer profile --environment -o big.profile >> job.sh     lines of a batch script, before its srun
   fathometer profile --gather -o big.profile                    afterwards: the record and the page"""
 
-COUNTED = {
-    "communicators": "tell calls apart by communicator",
-    "sites": "tell calls apart by the place in the program",
-    "wait": "let ranks meet before collective calls, which tells waiting from transfer and changes the run",
-    "counters": "cycles, instructions and cache misses, where the system allows it",
-}
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """See `fathometer profile --help`."""
     argument_groups.add_command(parser, "the command to run")
-    parser.add_argument(
-        "-o",
-        "--output",
-        type=Path,
-        default=Path("profile"),
-        metavar="DIR",
-        help="folder of the results, seen by all hosts of the run (profile)",
-    )
-    for name, meaning in COUNTED.items():
-        parser.add_argument(f"--{name}", action="store_true", help=meaning)
-    parser.add_argument(
-        "--profiler",
-        default="fathometer",
-        choices=("fathometer", "ompi"),
-        help="ompi: Open MPI's own monitoring of messages, without preloading (fathometer)",
-    )
-    parser.add_argument(
-        "--job", type=count, metavar="N", help="of several MPI jobs that the command runs (the longest)"
-    )
-    parser.add_argument(
-        "--mpi", type=int, choices=(3, 4), help="4: listen to MPI 4's functions of large counts too (as MPI has them)"
-    )
-    parser.add_argument(
-        "--hide-arguments",
-        action="store_true",
-        help="keep the command's arguments, such as passwords, out of record, page and files of ranks",
-    )
-    parser.add_argument("--keep", action="store_true", help="keep the files of the ranks")
-    parser.add_argument(
-        "--overwrite", action="store_true", help="remove what an earlier profile has left in the folder"
-    )
+    add_options(parser, ProfileOptions)
     parser.add_argument("--environment", action="store_true", help="run nothing: print the variables of a batch script")
     parser.add_argument("--gather", action="store_true", help="run nothing: what the folder's ranks have left")
     argument_groups.add_quiet(parser)
@@ -83,28 +47,18 @@ def run(options: Options) -> None:
             f"profile: found {'a command besides' if words else 'no command without'} --environment or --gather; "
             "allowed: -- COMMAND ..., or one of them"
         )
+    asked = options_of(ProfileOptions, options, command=words)
     if options.environment:
-        _print_environment(options)
+        _print_environment(asked)
         return
-    from fathometer.lab.profile.profile import ProfileOptions, make_profile
+    from fathometer.lab.profile.profile import make_profile
 
-    asked = ProfileOptions(
-        words,
-        options.output,
-        _counted(options),
-        options.profiler,
-        options.job,
-        None if options.mpi is None else options.mpi == 4,
-        options.keep,
-        options.overwrite,
-        options.hide_arguments,
-    )
     record, ended = make_profile(asked, ["fathometer", *sys.argv[1:]])
-    write_profile(options.output, record, options.quiet, options.keep)
+    write_profile(asked.folder, record, options.quiet, asked.keep)
     if ended.interrupted:
         raise KeyboardInterrupt
     if ended.code:
-        raise FathometerError(f"{words[0]}: ended with exit code {ended.code}; {options.output} has its profile")
+        raise FathometerError(f"{words[0]}: ended with exit code {ended.code}; {asked.folder} has its profile")
 
 
 def write_profile(folder: Path, record: dict[str, Any], quiet: bool, keep: bool = False) -> None:
@@ -143,18 +97,14 @@ def write_profile(folder: Path, record: dict[str, Any], quiet: bool, keep: bool 
         raise failed[0]
 
 
-def _counted(options: Options) -> tuple[str, ...]:
-    return tuple(name for name in COUNTED if getattr(options, name))
-
-
-def _print_environment(options: Options) -> None:
+def _print_environment(asked: ProfileOptions) -> None:
     import shlex
 
     from fathometer.lab.profile.launching import environment
     from fathometer.record.profiled import HIDE
 
-    counted = (*_counted(options), HIDE) if options.hide_arguments else _counted(options)
-    variables = environment(options.output, counted, options.mpi == 4, {})
+    counted = (*asked.counted, HIDE) if asked.hide_arguments else asked.counted
+    variables = environment(asked.folder, counted, asked.newer is True, {})
     print_text("\n".join(f"export {name}={shlex.quote(value)}" for name, value in variables.items()))
 
 

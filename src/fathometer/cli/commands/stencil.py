@@ -6,15 +6,13 @@ import argparse
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from fathometer.base.options import add_options, options_of
 from fathometer.cli import argument_groups, registry
 from fathometer.cli.benchmark import run_benchmark
 from fathometer.cli.command import Command, Options, RankCall
-from fathometer.cli.option_types import count, grid, time_depth
-
-if TYPE_CHECKING:
-    pass
+from fathometer.lab.stencil_options import StencilOptions
 
 DESCRIPTION = """\
 Measure the time steps of the propagator in a homogeneous model, in turns with the triad that tells what the
@@ -31,25 +29,8 @@ EXAMPLES = """\
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """See `fathometer stencil --help`."""
     equations = tuple(equation for app in registry.applications() for equation in app.identity.equations)
-    parser.add_argument(
-        "--grid",
-        type=grid,
-        default=(320, 320, 320),
-        metavar="NX,NY,NZ",
-        help="cells; NX,NZ in 2D (320,320,320)",
-    )
-    parser.add_argument("--order", type=int, default=8, choices=range(2, 17, 2), metavar="N", help="2, 4 ... 16 (8)")
-    parser.add_argument("--physics", default=equations[0], choices=equations, help=f"equation ({equations[0]})")
-    parser.add_argument("--steps", type=count, default=12, metavar="N", help="time steps of a measurement (12)")
-    parser.add_argument(
-        "--time-depth",
-        type=time_depth,
-        default=0,
-        metavar="N|auto",
-        help="time steps a sweep; auto: searched for (auto)",
-    )
-    parser.add_argument("--repeat", type=count, default=7, metavar="N", help="measurements of each kind (7)")
-    parser.add_argument("--scaling", action="store_true", help="also measure with fewer threads and ranks")
+    own = {"default": equations[0], "choices": equations, "help": f"equation ({equations[0]})"}
+    add_options(parser, StencilOptions, physics=own)
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the record")
     parser.add_argument("--picture", type=Path, metavar="OUT.png", help="draw the roofline")
     argument_groups.add_ranks(parser)
@@ -57,18 +38,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run_on_ranks(call: RankCall) -> None:
     """Collective. Measure the time steps."""
-    from fathometer.lab.stencil import StencilOptions, run_stencil, table_lines
+    from fathometer.lab.stencil import run_stencil, table_lines
 
     options = call.options
-    measured = StencilOptions(
-        options.grid,
-        options.order,
-        options.physics,
-        options.steps,
-        options.time_depth,
-        options.repeat,
-        options.scaling,
-    )
+    measured = options_of(StencilOptions, options)
     probes = registry.probes_of(registry.of_equation(options.physics))
     measure = partial(run_stencil, measured, probes, call.comm, call.binding, call.words, call.say)
     run_benchmark(call, measure, table_lines, _draw)

@@ -55,7 +55,7 @@ def run(options: Options) -> None:
 
 
 def _lines(study: ReadyStudy, forecast: Forecast, options: Options) -> Iterator[str]:
-    from fathometer.base.progress import duration
+    from fathometer.base.formatting import duration
 
     yield study.file.title
     if study.file.question:

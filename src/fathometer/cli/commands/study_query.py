@@ -27,12 +27,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: Options) -> None:
     """Print the answer as CSV. Raises InputError where the folder holds no study, for a query that DuckDB refuses, and
     without DuckDB."""
-    from fathometer.lab.studies.export import lines_of
+    from fathometer.base.text_tables import comma_separated
     from fathometer.lab.studies.query import query
     from fathometer.lab.studies.store import read_results
 
     names, rows = query(read_results(options.folder), options.query)
-    print_text(lines_of(names, rows).rstrip("\n"))
+    print_text(comma_separated(names, rows).rstrip("\n"))
 
 
 COMMAND = Command(

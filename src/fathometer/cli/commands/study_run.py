@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fathometer.base.errors import shortened
+from fathometer.base.formatting import duration
 from fathometer.base.ledger import now
-from fathometer.base.progress import LINE_SECONDS, duration, on_terminal
+from fathometer.base.option_types import count
+from fathometer.base.option_types import duration as seconds
+from fathometer.base.progress import LINE_SECONDS, on_terminal
 from fathometer.cli import argument_groups, registry
 from fathometer.cli.command import Command, Options
-from fathometer.cli.option_types import count
-from fathometer.cli.option_types import duration as seconds
 from fathometer.cli.output import labelled, print_line, print_text, printer
 from fathometer.cli.pages import write_profile_pages
 

@@ -6,8 +6,8 @@ import argparse
 import time
 from pathlib import Path
 
+from fathometer.base.option_types import duration
 from fathometer.cli.command import Command, Options
-from fathometer.cli.option_types import duration
 from fathometer.cli.output import print_text
 
 DESCRIPTION = """\

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 
+from fathometer.base.option_types import slurm_name
+from fathometer.base.options import add_options, values_of
 from fathometer.base.own_program import own_program
 from fathometer.cli import argument_groups, registry
 from fathometer.cli.command import Command, Options
-from fathometer.cli.option_types import count, job_time, slurm_name
 from fathometer.cli.output import labelled, print_line, print_text
+from fathometer.launch.slurm import Job, batch_script, submit
 
 DESCRIPTION = """\
 Write a batch script for `fathometer migrate SURVEY.toml --resume` (with --migrate-time: `migrate-time`) and
@@ -27,19 +29,11 @@ EXAMPLES = """\
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """See `fathometer submit --help`."""
     argument_groups.add_survey(parser)
-    parser.add_argument(
-        "--nodes", type=count, default=1, metavar="N", help="nodes of the job, or of each of an array (1)"
-    )
-    parser.add_argument("--time", type=job_time, required=True, metavar="TIME", help="30m, 8h, 2d, or 1-12:00:00")
-    parser.add_argument("--ranks-per-node", type=count, default=1, metavar="R", help="MPI ranks on each node (1)")
+    add_options(parser, Job, ("nodes", "seconds", "ranks_per_node"))
     parser.add_argument("--rank", "--ranks", dest="ranks_per_node", type=_ranks_in_all, help=argparse.SUPPRESS)
-    parser.add_argument("--threads", type=count, metavar="T", help="threads a rank (whole nodes, and all their cores)")
-    parser.add_argument("--partition", type=slurm_name, metavar="NAME", help="where it runs (Slurm's default)")
-    parser.add_argument("--account", type=slurm_name, metavar="NAME", help="who pays (Slurm's default)")
+    add_options(parser, Job, ("threads", "partition", "account"))
     parser.add_argument("--name", type=slurm_name, metavar="NAME", help="of the job (fathometer-SURVEY)")
-    parser.add_argument(
-        "--array", type=count, metavar="K", help="K jobs that share the shots, without MPI between them"
-    )
+    add_options(parser, Job, ("array_size",))
     parser.add_argument("--migrate-time", action="store_true", help="the time migration (migrate-time) of the survey")
     parser.add_argument("--print", action="store_true", help="print the script; submit nothing")
 
@@ -54,21 +48,13 @@ def run(options: Options) -> None:
     import mpi4py
 
     mpi4py.rc.initialize = False  # nothing here communicates
-    from fathometer.launch.slurm import batch_script, submit
-
     application = registry.of_input(options.survey)
     in_time = {"in_time": True} if options.migrate_time else {}
     job = application.batch_job(
         application.load(options.survey),
         own_program(),
         options.name,
-        options.nodes,
-        seconds=options.time,
-        ranks_per_node=options.ranks_per_node,
-        threads=options.threads,
-        partition=options.partition,
-        account=options.account,
-        array_size=options.array,
+        **values_of(Job, options),
         **in_time,
     )
     if options.print:

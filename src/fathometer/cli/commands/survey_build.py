@@ -7,9 +7,9 @@ import os
 from pathlib import Path
 
 from fathometer.base.errors import InputError
+from fathometer.base.option_types import count
 from fathometer.cli import argument_groups
 from fathometer.cli.command import Command, Options
-from fathometer.cli.option_types import count
 from fathometer.cli.output import print_text, printer, require_writable
 
 DESCRIPTION = """\

@@ -6,10 +6,11 @@ import argparse
 import os
 from pathlib import Path
 
+from fathometer.base.options import add_options, options_of
 from fathometer.cli import argument_groups
 from fathometer.cli.command import Command, Options
-from fathometer.cli.option_types import number_above
 from fathometer.cli.output import print_text, require_png, require_writable
+from fathometer.seismic.signature.request import WaveletRequest
 
 DESCRIPTION = """\
 Estimate the source wavelet from the sea-floor reflections of a survey's near offsets: aligned, stacked, and
@@ -29,36 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("survey", type=Path, metavar="SURVEY", help="survey file (TOML) with gathers")
     parser.add_argument("-o", "--output", type=Path, default=Path("wavelet.txt"), metavar="FILE", help="(wavelet.txt)")
     parser.add_argument("--picture", type=Path, metavar="PNG", help="draw reflections, wavelet and spectra")
-    parser.add_argument(
-        "--ghosts",
-        choices=("kept", "removed", "none"),
-        help="in the wavelet; none: the traces have none (what fits the survey's top and conditioning)",
-    )
-    parser.add_argument(
-        "--velocity", type=number_above(100, 20_000, "m/s"), default=1500.0, help="of the water (1500 m/s)"
-    )
-    parser.add_argument(
-        "--reflection",
-        type=number_above(0, 1),
-        default=0.95,
-        metavar="R",
-        help="of the surface, without its sign (0.95)",
-    )
-    parser.add_argument(
-        "--length", type=number_above(0, 10, "s"), default=0.2, metavar="S", help="of the wavelet (0.2 s)"
-    )
-    parser.add_argument(
-        "--sea-floor", type=number_above(0, 100, "s"), metavar="S", help="its time at zero offset (looked for)"
-    )
-    parser.add_argument(
-        "--offset", type=number_above(0, 1e6, "m"), metavar="M", help="largest that is looked at (the nearest quarter)"
-    )
-    parser.add_argument(
-        "--max-frequency",
-        type=number_above(0, 1e6, "Hz"),
-        metavar="HZ",
-        help="of [wavelet] maximum_frequency (where amplitudes fall below 3 %%)",
-    )
+    add_options(parser, WaveletRequest)
     argument_groups.add_quiet(parser)
 
 
@@ -69,19 +41,10 @@ def run(options: Options) -> None:
     require_one_rank("survey wavelet", os.environ)
     require_png(options.picture)
     require_writable(options.output, options.picture)
-    from fathometer.seismic.signature.driver import Request, survey_to_estimate, survey_wavelet, write_wavelet
+    from fathometer.seismic.signature.driver import survey_to_estimate, survey_wavelet, write_wavelet
 
     survey = survey_to_estimate(options.survey)
-    request = Request(
-        options.ghosts,
-        options.velocity,
-        options.reflection,
-        options.length,
-        options.sea_floor,
-        options.offset,
-        options.max_frequency,
-    )
-    wavelet = survey_wavelet(survey, request)
+    wavelet = survey_wavelet(survey, options_of(WaveletRequest, options))
     write_wavelet(wavelet, options.output)
     if options.picture is not None:
         from fathometer.seismic.signature.picture import wavelet_picture

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from fathometer.base.errors import InputError
+from fathometer.base.errors import InputError, did_you_mean
 from fathometer.lab.cluster.spec import node_names
 from fathometer.lab.cluster.state import ENTER
 from fathometer.launch.mpirun import MpiRun
@@ -93,5 +93,5 @@ def host_list(slots: Sequence[int], names: Sequence[str] = ()) -> str:
 def require_placement(placement: str) -> None:
     """Raises InputError for an unknown one."""
     if placement not in PLACEMENTS:
-        listed = ", ".join(f'"{name}"' for name in PLACEMENTS)
+        listed = ", ".join(f'"{name}"' for name in PLACEMENTS) + did_you_mean(placement, PLACEMENTS, '"')
         raise InputError(f'placement: found "{placement}"; allowed: {listed}')

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from fathometer.base.errors import FathometerError, InputError
+from fathometer.base.formatting import rate_in_words, time_in_words
 from fathometer.base.removal import remove_file
 from fathometer.lab.cluster import network, state
 from fathometer.lab.cluster.calibration import measure_links
@@ -162,8 +163,8 @@ def _made(
     for link in measure_links(cluster):
         links.append(link)
         say(
-            f"{link.sender} to {link.receiver}, rail {link.rail}: {1e6 * link.latency_seconds:.1f} µs, "
-            f"{link.bytes_per_second / 1e6:.0f} MB/s"
+            f"{link.sender} to {link.receiver}, rail {link.rail}: {time_in_words(link.latency_seconds)}, "
+            f"{rate_in_words(link.bytes_per_second)}"
         )
     if spec.slurm:
         start_slurm(cluster)

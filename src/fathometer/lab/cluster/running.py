@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from fathometer.base.errors import FathometerError, InputError
+from fathometer.base.errors import FathometerError, InputError, did_you_mean
 from fathometer.base.own_program import with_own_program
 from fathometer.lab.cluster.launching import entered, mpirun_words, ranks_of_nodes
 from fathometer.lab.cluster.making import require_outside
@@ -60,8 +60,9 @@ def prepared(cluster: Cluster, request: Request) -> tuple[list[str], dict[str, s
     if not request.words:
         raise InputError("cluster run: found no command; allowed: -- and its words")
     if request.node not in [node.name for node in cluster.nodes]:
-        listed = ", ".join(node.name for node in cluster.nodes)
-        raise InputError(f'node: found "{request.node}"; allowed: {listed}')
+        nodes = [node.name for node in cluster.nodes]
+        meant = did_you_mean(request.node, nodes)
+        raise InputError(f'node: found "{request.node}"; allowed: {", ".join(nodes)}{meant}')
     if request.ranks is None:
         for name in ("ranks_per_node", "placement"):
             if getattr(request, name) is not None:

@@ -1,1 +1,1 @@
-"""`fathometer io`: the storage benchmark, which drives the same volume strategies as the application, and no others."""
+"""`fathometer io` measures storage: it drives the same volume strategies as the applications, and no others."""

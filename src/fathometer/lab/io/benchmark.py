@@ -11,7 +11,7 @@ import math
 import random
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +23,10 @@ from fathometer.base.ledger import now
 from fathometer.lab.io.cases import OPERATIONS, StorageCase, choose
 from fathometer.lab.io.device import PATTERN_BYTES, PIECE_BYTES, Device
 from fathometer.lab.io.folder import scratch_folder
+from fathometer.lab.io.options import FEWEST_STEPS, Steps, StorageOptions
 from fathometer.lab.io.pattern import Pattern
 from fathometer.lab.io.ranking import Capped, DeviceRates, Failed, figures_of, leading, row_of, way_of
-from fathometer.lab.io.steps import CHUNK_BYTES, FEWEST_STEPS, ITEM_BYTES, Steps, StepsBench, with_buffers
+from fathometer.lab.io.steps import CHUNK_BYTES, ITEM_BYTES, StepsBench, with_buffers
 from fathometer.lab.io.trial import MOST_RESIDENT, Bench, Sample, least_seconds
 from fathometer.lab.statistics.differences import rounds_needed
 from fathometer.parallel.collectives import LONG_NAP_SECONDS, all_arrived, allgather, collective_errors
@@ -46,43 +47,6 @@ WINNER_REPEATS = rounds_needed(1)  # of a winner on fresh files: the fewest with
 DEVICE_REPEATS = 3  # of the device's own rate in the first round
 RESERVED_SHARE = 0.08  # of the budget, for what comes after the measurements
 SPACE_FACTOR = 1.05  # headers of files and folders
-
-
-@dataclass(frozen=True)
-class StorageOptions:
-    """What to measure: see the options of `fathometer io`. grid: cells (x, y, z), ny = 1 in two dimensions;
-    decomposition: ranks along x, y, z, None: as a run would choose; budget: seconds; steps: files of steps in place of
-    one volume."""
-
-    folder: Path
-    grid: Index3
-    strategies: tuple[str, ...]
-    formats: tuple[str, ...]
-    operations: tuple[str, ...]
-    repeat: int
-    halo: int
-    decomposition: Index3 | None
-    budget: float
-    seed: int
-    data: str
-    steps: Steps | None = None
-
-    def as_dict(self) -> dict[str, Any]:
-        """For a record."""
-        return {
-            "folder": self.folder.resolve(),
-            "grid": self.grid,
-            "strategies": self.strategies,
-            "formats": self.formats,
-            "operations": self.operations,
-            "repeat": self.repeat,
-            "halo": self.halo,
-            "decomposition": self.decomposition,
-            "budget_seconds": self.budget,
-            "seed": self.seed,
-            "data": self.data,
-            **({} if self.steps is None else {"steps": asdict(self.steps)}),
-        }
 
 
 @dataclass

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from fathometer.base.errors import InputError
+from fathometer.base.errors import InputError, did_you_mean
 from fathometer.storage.volumes.registry import BY_SUFFIX, Format
 from fathometer.storage.volumes.strategy import AUTO, DATATYPES, NAMES, ROOT, SHARED, Strategy
 
@@ -91,7 +91,7 @@ def choose(
     notes: list[str] = []
     for name in dict.fromkeys(_usual_suffixes() if all_formats else formats):
         if name not in WRITABLE:
-            raise InputError(f"--format {name}: allowed: {ALL}, {', '.join(WRITABLE)}")
+            raise InputError(f"--format {name}: allowed: {ALL}, {', '.join(WRITABLE)}{did_you_mean(name, WRITABLE)}")
         form = WRITABLE[name]
         for operation in OPERATIONS:
             if operation not in operations:

@@ -18,6 +18,7 @@ from time import sleep
 from typing import TYPE_CHECKING
 
 from fathometer.base.errors import FathometerError, InputError
+from fathometer.base.formatting import bytes_in_words
 from fathometer.base.ledger import now
 from fathometer.base.owned_folder import mark_temporary, remove_temporary
 from fathometer.parallel.collectives import collective_errors
@@ -52,8 +53,8 @@ def scratch_folder(folder: Path, size: int, comm: MPI.Intracomm) -> Iterator[Pat
                     raise InputError(f"{folder}: cannot be written to: {reason}") from None
                 if free < size:
                     raise FathometerError(
-                        f"{folder}: found {free / 1e9:.3g} GB free where {size / 1e9:.3g} GB are needed; use a smaller "
-                        "--grid or fewer --format"
+                        f"{folder}: found {bytes_in_words(free)} free where {bytes_in_words(size)} are needed; use "
+                        "a smaller --grid or fewer --format"
                     )
         created = comm.bcast(created)
         assert created is not None

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from fathometer.base import formatting
 from fathometer.lab.io.ranking import (
     again_text,
     best_text,
@@ -20,7 +21,6 @@ from fathometer.lab.io.ranking import (
     way_of,
 )
 from fathometer.lab.io.trial import COPY
-from fathometer.report import formatting
 from fathometer.runs.application import Heading, Panel
 
 NAMES = {"write": "Writing", "read": "Reading"}

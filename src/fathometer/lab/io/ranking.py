@@ -12,6 +12,8 @@ from statistics import median
 from typing import Any
 
 from fathometer.base.errors import FathometerError
+from fathometer.base.formatting import bytes_in_words, megabytes, number_of, rate_in_words
+from fathometer.base.text_tables import TextColumn, aligned
 from fathometer.lab.io.cases import WRITABLE, StorageCase, way
 from fathometer.lab.io.trial import MOST_RESIDENT, Bench, Sample
 from fathometer.lab.statistics.interval import Estimate, interval
@@ -21,6 +23,15 @@ from fathometer.storage.volumes.strategy import ROOT, Strategy
 
 MOST_OF_DEVICE = 1.5  # times the device's own highest rate: more did not reach the device
 MOST_RANKS = 64  # whose phases are in a row
+COLUMNS = (
+    TextColumn("strategy", gap=0),
+    TextColumn("format", gap=2),
+    TextColumn("MB/s", right=True, least=10),
+    TextColumn("(interval)", least=15, gap=3),
+    TextColumn("n", right=True, least=2),
+    TextColumn("of raw", right=True, gap=2),
+    TextColumn("first, last done (s)", gap=3),
+)
 
 
 @dataclass(frozen=True)
@@ -229,7 +240,7 @@ def volume_words(options: Mapping[str, Any], times: str = " x ") -> str:
     if not steps:
         return f"{cells} cells"
     files = steps["files"]
-    return f"{steps['steps']} steps of {cells} nodes in {files} file{'s'[: files - 1]}, nodes {steps['every']} apart"
+    return f"{steps['steps']} steps of {cells} nodes in {number_of(files, 'file')}, nodes {steps['every']} apart"
 
 
 def failures(results: Mapping[str, Any], operation: str) -> list[Mapping[str, Any]]:
@@ -265,22 +276,23 @@ def table_lines(envelope: Mapping[str, Any]) -> list[str]:
     results, options = envelope["results"], envelope["input"]
     rows = results["rows"]
     text = [
-        f"{options['data']}, {volume_words(options)}, float32, {results['logical_bytes'] / 1e6:.4g} MB; "
+        f"{options['data']}, {volume_words(options)}, float32, {bytes_in_words(results['logical_bytes'], 4)}; "
         f"{envelope['machine']['ranks']} rank(s), {' x '.join(map(str, results['decomposition']))}"
     ]
     for operation, raw in results["raw"].items():
         direct = raw["direct_bytes_per_second"]
         text += [
             "",
-            f"{operation}: the device gives {raw['sequential_bytes_per_second'] / 1e6:.0f} MB/s in order "
+            f"{operation}: the device gives {rate_in_words(raw['sequential_bytes_per_second'])} in order "
             f"({_ends(*(raw['sequential_interval'] or (None, None))) or 'n = ' + str(raw['sequential_count'])})"
-            + (f", {direct / 1e6:.0f} MB/s past the page cache" if direct else "")
-            + f"; above {raw['cached_beyond_bytes_per_second'] / 1e6:.0f} MB/s: cached",
+            + (f", {rate_in_words(direct)} past the page cache" if direct else "")
+            + f"; above {rate_in_words(raw['cached_beyond_bytes_per_second'])}: cached",
         ]
         for compressed in (False, True):
             places = ranked(rows, operation, compressed)
             if places:
-                text += _table([rows[place] for place in places], compressed)
+                text += ["  compressed, as logical bytes:"] if compressed else []
+                text += _table([rows[place] for place in places])
         text += [f"  failed: {way_of(case)}, {case['format']}: {case['why']}" for case in failures(results, operation)]
         again = results["winners_again"].get(operation)
         if again is None:
@@ -288,7 +300,7 @@ def table_lines(envelope: Mapping[str, Any]) -> list[str]:
         elif again != results["winners"].get(operation):
             text.append(
                 f"{best_text(results, operation)}; on fresh files once more {way_of(again)}, {again['format']}: "
-                f"{_short(again['bytes_per_second'] / 1e6)} MB/s ({again_text(again)}), {again['ratio_to_raw']:.2f} of "
+                f"{rate_in_words(again['bytes_per_second'])} ({again_text(again)}), {again['ratio_to_raw']:.2f} of "
                 "the device's" + (f" ({remarks(again)})" if remarks(again) else "")
             )
     return text + [f"note: {note}" for note in results["notes"]]
@@ -310,23 +322,22 @@ def again_text(row: Mapping[str, Any]) -> str:
 
 def _ends(low: float | None, high: float | None) -> str:
     """An interval of bytes a second in MB/s; nothing of too few values."""
-    return "" if low is None or high is None else f"{_short(low / 1e6)} to {_short(high / 1e6)}"
+    return "" if low is None or high is None else f"{megabytes(low)} to {megabytes(high)}"
 
 
-def _table(rows: Sequence[Mapping[str, Any]], compressed: bool) -> list[str]:
-    wide = max(len(way_of(row)) for row in rows) + 2
-    text = ["  compressed, as logical bytes:"] if compressed else []
-    text.append(f"  {'strategy':<{wide}}format       MB/s   (interval)       n  of raw   first, last done (s)")
+def _table(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    text = []
     for row in rows:
-        rate, held = _short(row["bytes_per_second"] / 1e6), _ends(row["ci_low"], row["ci_high"])
+        held = _ends(row["ci_low"], row["ci_high"])
         text.append(
-            f"  {way_of(row):<{wide}}{row['format']:<7}{rate:>10}   {f'({held})' if held else '':<15} "
-            f"{row['repetitions']:>2}  {row['ratio_to_raw']:>6.2f}   {row['first_done_seconds']:.3f}, "
-            f"{row['last_done_seconds']:.3f}   {remarks(row)}".rstrip()
+            [
+                way_of(row),
+                row["format"],
+                megabytes(row["bytes_per_second"]),
+                f"({held})" if held else "",
+                str(row["repetitions"]),
+                f"{row['ratio_to_raw']:.2f}",
+                f"{row['first_done_seconds']:.3f}, {row['last_done_seconds']:.3f}   {remarks(row)}",
+            ]
         )
-    return text
-
-
-def _short(value: float) -> str:
-    """Three digits of a small number, all before the point of a large one."""
-    return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
+    return aligned(COLUMNS, text, "  ")

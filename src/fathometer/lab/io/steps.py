@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from fathometer.base import ledger
 from fathometer.base.errors import InputError
 from fathometer.lab.io.cases import StorageCase, usual_read
+from fathometer.lab.io.options import Steps
 from fathometer.lab.io.pattern import Expected, Pattern, Piece
 from fathometer.lab.io.trial import COPY, PHASES, SPACING, WRITTEN, Bench, Clock, Sample
 from fathometer.storage.volumes.block import TIME, VolumeInfo
@@ -30,35 +31,9 @@ from fathometer.storage.volumes.registry import STEPPED
 from fathometer.storage.volumes.writer import VolumeWriter
 
 MARKED = 16  # every so many nodes along z one tells its step and file
-FEWEST_STEPS = 2  # of a file: some formats do not keep an axis of one
 INTERVAL = 0.01  # s, between the steps that a file speaks of
 ITEM_BYTES = 4  # float32
 CHUNK_BYTES = 1 << 25  # that a rank reads back at a time
-
-
-@dataclass(frozen=True)
-class Steps:
-    """What is written: steps; buffers, how many of them before a write, each to be measured; files; every, the distance
-    of the nodes along each axis of the array that they are taken from."""
-
-    steps: int = 100
-    buffers: tuple[int, ...] = (1,)
-    files: int = 3
-    every: int = 2
-
-    def check(self) -> None:
-        """InputError where that cannot be measured."""
-        if self.steps < FEWEST_STEPS:
-            raise InputError(f"--steps {self.steps}: allowed: at least {FEWEST_STEPS}")
-        if max(self.buffers) > self.steps:
-            raise InputError(f"--buffer {max(self.buffers)}: allowed: up to --steps {self.steps}")
-
-    def memory(self, nodes: int) -> dict[str, int]:
-        """Bytes that a rank with so many nodes needs, by what for."""
-        return {
-            "fields": self.files * nodes * self.every**3 * 4,
-            "buffers": self.files * nodes * max(self.buffers) * 4,
-        }
 
 
 def with_buffers(cases: Sequence[StorageCase], steps: Steps) -> list[StorageCase]:

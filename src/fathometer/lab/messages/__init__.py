@@ -1,1 +1,1 @@
-"""The benchmark of messages: patterns, protocols, lengths, pairs of ranks; fits of what they cost."""
+"""`fathometer messages` measures messages: patterns, protocols, lengths, pairs of ranks; fits say what they cost."""

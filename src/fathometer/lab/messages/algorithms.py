@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from fathometer.base.errors import FathometerError, InputError
+from fathometer.base.errors import FathometerError, InputError, did_you_mean
 from fathometer.lab.messages.cases import ALGORITHMS_OF
 
 if TYPE_CHECKING:
@@ -30,9 +30,10 @@ def algorithms_of(text: str) -> tuple[Algorithm, ...]:
     """
     call, equals, names = text.partition("=")
     if call not in ALGORITHMS_OF or not equals or not all(names.split(",")):
+        meant = did_you_mean(call, ALGORITHMS_OF) if call not in ALGORITHMS_OF else ""
         raise InputError(
             f"found {text}; allowed: CALL=NAME,NAME with a CALL of {', '.join(ALGORITHMS_OF)}, as in "
-            f"allreduce=ring,recursive_doubling, or CALL=all"
+            f"allreduce=ring,recursive_doubling, or CALL=all{meant}"
         )
     return tuple((call, name) for name in dict.fromkeys(names.split(",")))
 
@@ -61,7 +62,9 @@ def require(algorithms: Sequence[Algorithm]) -> list[Algorithm]:
                 f"--algorithm {call}={name}: MPI was started without {RULES}; set OMPI_MCA_{RULES}=1 before"
             )
         if name != "all" and name not in choices:
-            raise InputError(f"--algorithm {call}={name}: allowed: {', '.join(choices)}, or all")
+            raise InputError(
+                f"--algorithm {call}={name}: allowed: {', '.join(choices)}, or all{did_you_mean(name, choices)}"
+            )
         found += [(call, choice) for choice in (choices if name == "all" else [name])]
     return list(dict.fromkeys(found))
 

@@ -12,7 +12,6 @@ import random
 import socket
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -38,6 +37,7 @@ from fathometer.lab.messages.cases import (
     usual_lengths,
 )
 from fathometer.lab.messages.library import Clock, calibrated_clock, can_flush, library
+from fathometer.lab.messages.options import MessageOptions
 from fathometer.lab.messages.pair_matrix import PairMatrix, measure_matrix, reordered
 from fathometer.lab.messages.places import Place, choose_places
 from fathometer.lab.messages.probes import LogGP, eager_limit
@@ -64,51 +64,6 @@ THREAD_LEVELS = MappingProxyType(
         MPI.THREAD_MULTIPLE: "multiple",
     }
 )
-
-
-@dataclass(frozen=True)
-class MessageOptions:
-    """What to measure: see the options of `fathometer messages`.
-
-    lengths: bytes; empty for the usual ones. protocols, classes, distances, pairs: empty as cases.py and places.py say.
-    packets: bytes, 0 for all at once. order: of the ranks, as launched or by distance. budget: seconds.
-    """
-
-    patterns: tuple[str, ...]
-    protocols: tuple[str, ...]
-    directions: tuple[Direction, ...]
-    lengths: tuple[int, ...]
-    packets: tuple[int, ...]
-    buffers: tuple[Buffers, ...]
-    classes: tuple[str, ...]
-    distances: tuple[int, ...]
-    pairs: tuple[int, ...]
-    timings: tuple[Timing, ...]
-    algorithms: tuple[algorithms.Algorithm, ...]
-    order: str
-    repeat: int
-    budget: float
-    seed: int
-
-    def as_dict(self) -> dict[str, Any]:
-        """For a record."""
-        return {
-            "patterns": self.patterns,
-            "protocols": self.protocols,
-            "directions": self.directions,
-            "lengths_bytes": self.lengths,
-            "packets_bytes": self.packets,
-            "buffers": self.buffers,
-            "classes": self.classes,
-            "distances": self.distances,
-            "pairs": self.pairs,
-            "timings": self.timings,
-            "algorithms": [f"{call}={name}" for call, name in self.algorithms],
-            "order": self.order,
-            "repeat": self.repeat,
-            "budget_seconds": self.budget,
-            "seed": self.seed,
-        }
 
 
 class Benchmark:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
-from fathometer.base.errors import InputError
+from fathometer.base.errors import InputError, did_you_mean
 from fathometer.parallel.collectives import LARGEST_MESSAGE
 
 Buffers = Literal["warm", "cold"]
@@ -145,7 +145,8 @@ def patterns_of(text: str) -> tuple[str, ...]:
     if "all" in names:
         return PATTERNS
     if unknown := [name for name in names if name not in PATTERNS]:
-        raise InputError(f"found {unknown[0]}; allowed: {', '.join(PATTERNS)}, with commas between, or all")
+        allowed = f"{', '.join(PATTERNS)}, with commas between, or all{did_you_mean(unknown[0], PATTERNS)}"
+        raise InputError(f"found {unknown[0]}; allowed: {allowed}")
     return names
 
 
@@ -156,7 +157,8 @@ def protocols_of(text: str) -> tuple[str, ...]:
     if "all" in names:
         return ()
     if unknown := [name for name in names if name not in known]:
-        raise InputError(f"found {unknown[0]}; allowed: {', '.join(known)}, with commas between, or all")
+        allowed = f"{', '.join(known)}, with commas between, or all{did_you_mean(unknown[0], known)}"
+        raise InputError(f"found {unknown[0]}; allowed: {allowed}")
     return names
 
 

@@ -9,9 +9,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from fathometer.base import formatting
+from fathometer.base.formatting import length_in_words, number_of
 from fathometer.lab.messages.rows import CHOICE, grouped, leader_of, way_of
-from fathometer.lab.messages.tables import ends_text, loggp_text, short_length, short_seconds, title_of
-from fathometer.report import formatting
+from fathometer.lab.messages.tables import ends_text, loggp_text, seconds_text, title_of
 from fathometer.runs.application import Heading, Panel
 
 # Okabe & Ito 2008, then shades that can still be told apart.
@@ -30,11 +31,10 @@ def heading(record: Mapping[str, Any]) -> Heading:
     hosts = list(dict.fromkeys(results["hosts"]))
     facts = [
         ("MPI", f"{results['mpi']}, thread support {results['thread_level']}"),
-        ("Ranks", f"{len(results['hosts'])} on {len(hosts)} host{'s' * (len(hosts) > 1)}"),
+        ("Ranks", f"{len(results['hosts'])} on {number_of(len(hosts), 'host')}"),
         (
             "Clock",
-            f"resolution {short_seconds(clock['resolution_seconds'])}, a reading "
-            f"{short_seconds(clock['cost_seconds'])}",
+            f"resolution {seconds_text(clock['resolution_seconds'])}, a reading {seconds_text(clock['cost_seconds'])}",
         ),
     ]
     for limit in results["eager_limits"]:
@@ -55,8 +55,8 @@ def _finding(rows: Sequence[Mapping[str, Any]], seed: int) -> str:
         rate = formatting.scaled(most["aggregate_bytes_per_second"], "B/s")
         ends = ends_text(least["ci_low"], least["ci_high"]) or f"(n = {least['samples']})"
         found.append(
-            f"{place}: {short_seconds(least['seconds'])} {ends} at {short_length(least['length_bytes'])} by "
-            f"{_named(least, members, seed)}; {rate} at {short_length(most['length_bytes'])} by "
+            f"{place}: {seconds_text(least['seconds'])} {ends} at {length_in_words(least['length_bytes'])} by "
+            f"{_named(least, members, seed)}; {rate} at {length_in_words(most['length_bytes'])} by "
             f"{_named(most, members, seed)}"
         )
     return "; ".join(found[:MOST_FOUND])
@@ -161,10 +161,10 @@ def _choices(choices: Sequence[Mapping[str, Any]]) -> list[Panel]:
             ],
             "rows": [
                 [
-                    short_length(choice["length_bytes"]),
+                    length_in_words(choice["length_bytes"]),
                     choice["best"] or "",
                     "" if choice["best"] else ", ".join(choice["as_good"]),
-                    short_seconds(choice["seconds"]),
+                    seconds_text(choice["seconds"]),
                     choice["others_share"],
                     choice["rounds"],
                     choice["rounds_needed"],
@@ -188,12 +188,12 @@ def _fits(curves: Sequence[Mapping[str, Any]]) -> Panel:
         rows.append(
             [
                 f"{title_of(curve)}, {way_of(curve)}",
-                *(short_seconds(latency[key]) for key in ("value", "low", "high")),
+                *(seconds_text(latency[key]) for key in ("value", "low", "high")),
                 *(rate[key] for key in ("value", "low", "high")),
-                short_length(half["value"] or 0.0),
-                short_length(curve["half_of_best_bytes"]),
+                length_in_words(half["value"] or 0.0),
+                length_in_words(curve["half_of_best_bytes"]),
                 line["misfit"],
-                ", ".join(f"{short_length(a)} to {short_length(b)}" for a, b in curve["breaks_bytes"]),
+                ", ".join(f"{length_in_words(a)} to {length_in_words(b)}" for a, b in curve["breaks_bytes"]),
             ]
         )
     return {
@@ -233,7 +233,7 @@ def _contention(entries: Sequence[Mapping[str, Any]]) -> Panel:
         "rows": [
             [
                 f"{entry['pattern']}, {entry['class']}, distance {entry['distance']}, {entry['protocol']}",
-                short_length(entry["length_bytes"]),
+                length_in_words(entry["length_bytes"]),
                 entry["pairs"],
                 entry["aggregate_bytes_per_second"],
                 entry["alone_bytes_per_second"],
@@ -249,8 +249,8 @@ def _contention(entries: Sequence[Mapping[str, Any]]) -> Panel:
 def _matrices(matrix: Mapping[str, Any]) -> list[Panel]:
     names = [f"{rank} {host}" for rank, host in enumerate(matrix["hosts"])]
     shown = (
-        ("latency_seconds", f"latency, {short_length(matrix['short_bytes'])}", "µs", 1e6),
-        ("bytes_per_second", f"rate, {short_length(matrix['long_bytes'])}", "B/s", 1.0),
+        ("latency_seconds", f"latency, {length_in_words(matrix['short_bytes'])}", "µs", 1e6),
+        ("bytes_per_second", f"rate, {length_in_words(matrix['long_bytes'])}", "B/s", 1.0),
     )
     return [
         {
@@ -292,8 +292,8 @@ def _rows(rows: Sequence[Mapping[str, Any]]) -> Panel:
             [
                 title_of(row),
                 way_of(row),
-                short_length(row["length_bytes"]),
-                *(short_seconds(row[key]) for key in ("seconds_min", "seconds", "ci_low", "ci_high", "seconds_p99")),
+                length_in_words(row["length_bytes"]),
+                *(seconds_text(row[key]) for key in ("seconds_min", "seconds", "ci_low", "ci_high", "seconds_p99")),
                 row["aggregate_bytes_per_second"],
                 row["samples"],
                 row["wrong_bytes"],

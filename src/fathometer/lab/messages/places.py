@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fathometer.base.errors import InputError
+from fathometer.base.errors import InputError, did_you_mean
 
 CLASSES = ("in-node", "between", "mixed")
 MANY = "all"
@@ -57,7 +57,8 @@ def classes_of(text: str) -> tuple[str, ...]:
     """Names of classes with commas between. Raises InputError for an unknown one."""
     names = tuple(dict.fromkeys(part.strip() for part in text.split(",")))
     if unknown := [name for name in names if name not in CLASSES]:
-        raise InputError(f"found {unknown[0]}; allowed: {', '.join(CLASSES)}, with commas between")
+        allowed = f"{', '.join(CLASSES)}, with commas between{did_you_mean(unknown[0], CLASSES)}"
+        raise InputError(f"found {unknown[0]}; allowed: {allowed}")
     return names
 
 

@@ -5,32 +5,42 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from fathometer.base.formatting import length_in_words, rate_in_words, time_in_words
+from fathometer.base.text_tables import TextColumn, aligned
 from fathometer.lab.messages.rows import CHOICE, grouped, way_of
 
 MOST_NAMED = 3  # of those that are as good as the best
+ROWS = (
+    TextColumn("protocol", gap=0),
+    TextColumn("length", right=True, least=9, gap=2),
+    TextColumn("least", right=True, least=9),
+    TextColumn("median", right=True, least=9),
+    TextColumn("(interval)", least=21, gap=3),
+    TextColumn("99 % of single", right=True),
+    TextColumn("a pair", right=True, least=11),
+    TextColumn("all", right=True, least=11),
+    TextColumn("n", gap=2),
+)
+FITS = (
+    TextColumn(gap=0),
+    TextColumn("latency", right=True, least=9, gap=2),
+    TextColumn("(interval)", least=21),
+    TextColumn("rate", right=True, least=11),
+    TextColumn("n1/2", right=True, least=10),
+    TextColumn("misfit", right=True, least=7),
+    TextColumn("breaks between", gap=2),
+)
+CHOICES = (TextColumn(right=True, least=9, gap=0), TextColumn(right=True, least=9), TextColumn(gap=3))
 
 
-def short_length(size: float) -> str:
-    """8 B, 4 KiB, 16 MiB."""
-    for unit, factor in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
-        if size >= factor:
-            return f"{size / factor:.4g} {unit}"
-    return f"{size:.4g} B"
-
-
-def short_seconds(seconds: float | None) -> str:
-    """Three digits in ns, µs, ms or s."""
-    if seconds is None:
-        return "-"
-    for unit, factor in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
-        if abs(seconds) >= factor:
-            return f"{_three(seconds / factor)} {unit}"
-    return f"{_three(seconds * 1e9)} ns"
+def seconds_text(seconds: float | None) -> str:
+    """A time in the unit that fits; "-" for none."""
+    return "-" if seconds is None else time_in_words(seconds)
 
 
 def ends_text(low: float | None, high: float | None) -> str:
     """The interval of some seconds; nothing of too few values."""
-    return "" if low is None or high is None else f"({short_seconds(low)} to {short_seconds(high)})"
+    return "" if low is None or high is None else f"({seconds_text(low)} to {seconds_text(high)})"
 
 
 def loggp_text(fit: Mapping[str, Any]) -> str:
@@ -49,22 +59,17 @@ def _parameter_text(entry: Mapping[str, Any], per_byte: bool) -> str:
 
 
 def _amount(seconds: float, per_byte: bool) -> str:
-    return f"{seconds * 1e9:.3g} ns/B" if per_byte else short_seconds(seconds)
+    return f"{seconds * 1e9:.3g} ns/B" if per_byte else seconds_text(seconds)
 
 
-def short_rate(rate: float | None) -> str:
-    """Three digits in MB/s."""
-    return "-" if rate is None else f"{_three(rate / 1e6)} MB/s"
-
-
-def _three(value: float) -> str:
-    return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"
+def _rate(rate: float | None) -> str:
+    return "-" if rate is None else rate_in_words(rate)
 
 
 def title_of(row: Mapping[str, Any]) -> str:
     """What rows have in common that are in one table: pattern, direction, packets, buffers, place, timing."""
     parts = [row["pattern"] + (" one way" if row["direction"] == "one" else "")]
-    parts += [f"packets of {short_length(row['packet_bytes'])}" if row["packet_bytes"] else ""]
+    parts += [f"packets of {length_in_words(row['packet_bytes'])}" if row["packet_bytes"] else ""]
     parts += ["cold buffers" if row["buffers"] == "cold" else "", row["place"]]
     parts += ["from agreed times on" if row["timing"] == "window" else ""]
     return ", ".join(part for part in parts if part)
@@ -77,57 +82,59 @@ def table_lines(envelope: Mapping[str, Any]) -> list[str]:
     text = [
         f"{results['mpi']}, threads: {results['thread_level']}",
         f"{envelope['machine']['ranks']} ranks on {len(set(results['hosts']))} host(s); clock: "
-        f"{short_seconds(clock['resolution_seconds'])}, a reading {short_seconds(clock['cost_seconds'])}",
+        f"{seconds_text(clock['resolution_seconds'])}, a reading {seconds_text(clock['cost_seconds'])}",
     ]
     for members in grouped(results["rows"], CHOICE).values():
         text += ["", f"{title_of(members[0])}:", *_rows(members)]
         if members[0]["timing"] == "window":
             error = max(row["clock_error_seconds"] or 0.0 for row in members)
             late = max(row["late_share"] or 0.0 for row in members)
-            text.append(f"  clocks agree to {short_seconds(error)}; {late:.0%} of the times were missed, at most")
+            text.append(f"  clocks agree to {seconds_text(error)}; {late:.0%} of the times were missed, at most")
     text += _fits(results["curves"]) + _choices(results["choices"])
     text += _limits(results) + _contention(results["contention"])
     return text + [f"note: {note}" for note in results["notes"]]
 
 
 def _rows(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    wide = max(len(way_of(row)) for row in rows) + 2
-    text = [
-        f"  {'protocol':<{wide}}{'length':>9} {'least':>9} {'median':>9}   {'(interval)':<21} {'99 % of single':>14} "
-        f"{'a pair':>11} {'all':>11}  n"
-    ]
+    text = []
     for row in rows:
-        ends = ends_text(row["ci_low"], row["ci_high"])
         wrong = f"  WRONG: {row['wrong_bytes']} bytes" if row["wrong_bytes"] else ""
         text.append(
-            f"  {way_of(row):<{wide}}{short_length(row['length_bytes']):>9} {short_seconds(row['seconds_min']):>9} "
-            f"{short_seconds(row['seconds']):>9}   {ends:<21} {short_seconds(row['seconds_p99']):>14} "
-            f"{short_rate(row['pair_bytes_per_second']):>11} {short_rate(row['aggregate_bytes_per_second']):>11}  "
-            f"{row['samples']}{wrong}"
+            [
+                way_of(row),
+                length_in_words(row["length_bytes"]),
+                seconds_text(row["seconds_min"]),
+                seconds_text(row["seconds"]),
+                ends_text(row["ci_low"], row["ci_high"]),
+                seconds_text(row["seconds_p99"]),
+                _rate(row["pair_bytes_per_second"]),
+                _rate(row["aggregate_bytes_per_second"]),
+                f"{row['samples']}{wrong}",
+            ]
         )
-    return text
+    return aligned(ROWS, text, "  ")
 
 
 def _fits(curves: Sequence[Mapping[str, Any]]) -> list[str]:
     """Latency, rate and half-performance length of each curve, and where it breaks."""
     if not curves:
         return []
-    names = [f"{title_of(curve)}, {way_of(curve)}" for curve in curves]
-    wide = max(map(len, names)) + 2
-    text = ["", "latency + length / rate, fitted to the medians:"]
-    text.append(
-        f"  {'':<{wide}}{'latency':>9} {'(interval)':<21} {'rate':>11} {'n1/2':>10} {'misfit':>7}  breaks between"
-    )
-    for name, curve in zip(names, curves, strict=True):
+    rows = []
+    for curve in curves:
         line = curve["hockney"]
         low, high = (line["latency_seconds"][key] for key in ("low", "high"))
-        breaks = ", ".join(f"{short_length(a)} and {short_length(b)}" for a, b in curve["breaks_bytes"])
-        text.append(
-            f"  {name:<{wide}}{short_seconds(_value(line['latency_seconds'])):>9} {ends_text(low, high):<21} "
-            f"{short_rate(_value(line['bytes_per_second'])):>11} "
-            f"{short_length(_value(curve['half_performance_bytes']) or 0):>10} {line['misfit']:>7.0%}  {breaks}"
+        rows.append(
+            [
+                f"{title_of(curve)}, {way_of(curve)}",
+                seconds_text(_value(line["latency_seconds"])),
+                ends_text(low, high),
+                _rate(_value(line["bytes_per_second"])),
+                length_in_words(_value(curve["half_performance_bytes"]) or 0),
+                f"{line['misfit']:.0%}",
+                ", ".join(f"{length_in_words(a)} and {length_in_words(b)}" for a, b in curve["breaks_bytes"]),
+            ]
         )
-    return text
+    return ["", "latency + length / rate, fitted to the medians:", *aligned(FITS, rows, "  ")]
 
 
 def _value(entry: Mapping[str, Any]) -> float | None:
@@ -154,10 +161,11 @@ def _choices(choices: Sequence[Mapping[str, Any]]) -> list[str]:
     text: list[str] = []
     for members in grouped(choices, CHOICE).values():
         text += ["", f"the fastest, {title_of(members[0])}:"]
-        text += [
-            f"  {short_length(choice['length_bytes']):>9} {short_seconds(choice['seconds']):>9}   {choice_text(choice)}"
+        rows = [
+            [length_in_words(choice["length_bytes"]), seconds_text(choice["seconds"]), choice_text(choice)]
             for choice in members
         ]
+        text += aligned(CHOICES, rows, "  ")
     return text
 
 

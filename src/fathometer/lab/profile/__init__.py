@@ -1,1 +1,1 @@
-"""`fathometer profile`: what a program does with MPI, counted by a preloaded library (native/profile/)."""
+"""`fathometer profile` tells what a program does with MPI, counted by a preloaded library (native/profile/)."""

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from fathometer.base import formatting
 from fathometer.lab.profile.shares import (
     SMALL_BYTES,
     SMALL_TEXT,
@@ -23,7 +24,6 @@ from fathometer.lab.profile.shares import (
     small_share,
     user_seconds,
 )
-from fathometer.report import formatting
 
 LARGE_SHARE = 0.05  # of the ranks' time: calls that are worth a sentence
 MOST_CALLS = 4

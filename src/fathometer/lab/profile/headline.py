@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from fathometer.base import formatting
 from fathometer.lab.profile.shares import (
     MOST_RANKS,
     Extreme,
@@ -20,7 +21,6 @@ from fathometer.lab.profile.shares import (
     share_of_time,
     thread_seconds,
 )
-from fathometer.report import formatting
 
 MOST_FUNCTIONS = 3
 LEAST_OF_MPI = 0.1  # of the time in MPI: a function that is named

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from fathometer.base import formatting
 from fathometer.base.errors import shortened
 from fathometer.lab.profile.headline import headline
 from fathometer.lab.profile.shares import (
@@ -24,7 +25,6 @@ from fathometer.lab.profile.shares import (
     total_bytes,
     user_seconds,
 )
-from fathometer.report import formatting
 from fathometer.runs.application import Heading, Panel
 
 FUNCTIONS = "Functions of MPI, by the time of all ranks"
@@ -170,17 +170,10 @@ def _sizes(rows: Sequence[Mapping[str, Any]]) -> Panel | None:
         "to all ranks together.",
         "axis": "bytes of a call",
         "label": "calls",
-        "places": [_size(at) for at in places],
+        "places": [formatting.length_in_words(at) for at in places],
         "series": series,
-        "mark": _size(SMALL_BYTES) if SMALL_BYTES in places else None,
+        "mark": formatting.length_in_words(SMALL_BYTES) if SMALL_BYTES in places else None,
     }
-
-
-def _size(value: int) -> str:
-    for power, unit in ((30, "GiB"), (20, "MiB"), (10, "KiB")):
-        if value >= 1 << power:
-            return f"{value >> power} {unit}"
-    return f"{value} B"
 
 
 def _matrix(results: Mapping[str, Any], name: str) -> Panel | None:

@@ -8,9 +8,8 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.base.removal import Mark, remove_file
@@ -20,6 +19,7 @@ from fathometer.lab.profile.advice import findings
 from fathometer.lab.profile.headline import headline
 from fathometer.lab.profile.jobs import NAME, Damaged, Job, chosen, jobs_in, told
 from fathometer.lab.profile.launching import PROBLEM, Ended, run, run_in
+from fathometer.lab.profile.options import ProfileOptions
 from fathometer.lab.profile.own_account import own_account
 from fathometer.lab.profile.programs import obstacles, refuse_static
 from fathometer.lab.profile.results import results_of
@@ -33,38 +33,6 @@ from fathometer.record.profiled import HIDE, OWN_RECORD
 RECORD, PAGE = "profile.json", "profile.html"  # in the profile's folder
 MARK = Mark(RECORD, BEGINNING)
 _LEFT = re.compile("|".join((NAME.pattern, monitoring.NAME.pattern, *map(re.escape, (PROBLEM, SEEN, OWN_RECORD)))))
-Profiler = Literal["fathometer", "ompi"]
-
-
-@dataclass(frozen=True)
-class ProfileOptions:
-    """What to run and to count.
-
-    Attributes:
-        command: its words; (): none, the folder's files are gathered. folder: of what ranks leave and of the results.
-        counted: of rank_file.OPTIONS. job: which of several MPI jobs, from 1; None: that with the most time.
-        newer: whether functions of MPI 4 with large counts are listened to; None: where the command seems to have them.
-        keep: whether the files of the ranks stay. overwrite: whether an earlier profile in the folder goes.
-        hide_arguments: whether of the command only its program is kept anywhere.
-        ran: the words of the command whose files are gathered, where they are known.
-    """
-
-    command: tuple[str, ...]
-    folder: Path
-    counted: tuple[str, ...] = ()
-    profiler: Profiler = "fathometer"
-    job: int | None = None
-    newer: bool | None = None
-    keep: bool = False
-    overwrite: bool = False
-    hide_arguments: bool = False
-    ran: tuple[str, ...] = ()
-
-    @property
-    def shown(self) -> list[str]:
-        """The words of the command that records keep."""
-        command = self.command or self.ran
-        return list(command[:1] if self.hide_arguments else command)
 
 
 def make_profile(

@@ -11,7 +11,8 @@ from typing import Any
 from fathometer.base.errors import FathometerError
 from fathometer.lab.profile.jobs import chosen, jobs_in, told
 from fathometer.lab.profile.launching import PROBLEM, environment
-from fathometer.lab.profile.profile import MARK, RECORD, ProfileOptions, make_profile, remove_left
+from fathometer.lab.profile.options import ProfileOptions
+from fathometer.lab.profile.profile import MARK, RECORD, make_profile, remove_left
 from fathometer.lab.profile.programs import has_newer_calls
 from fathometer.lab.profile.results import results_of
 from fathometer.lab.profile.shares import figures

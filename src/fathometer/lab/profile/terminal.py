@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import shutil
 import textwrap
 from collections.abc import Mapping
 from typing import Any
 
+from fathometer.base.text_tables import TextColumn, ruled
 from fathometer.lab.profile.panels import FUNCTIONS, heading, panels
 from fathometer.report.tables import text
 from fathometer.runs.application import Panel
@@ -39,19 +39,8 @@ def text_of_profile(record: Mapping[str, Any]) -> str:
 
 def _table(panel: Panel, number: int) -> str:
     """number: of all its rows."""
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Table
-
     title = FUNCTIONS if number <= MOST_ROWS else f"{FUNCTIONS}: the first {MOST_ROWS} of {number}"
-    table = Table(title=escape(title), title_justify="left", box=SIMPLE_HEAD, title_style="", pad_edge=False)
-    shown = [place for place, (key, _, _) in enumerate(panel["columns"]) if key in SHOWN]
-    for place in shown:
-        _, title, _ = panel["columns"][place]
-        table.add_column(escape(title), justify="right" if place else "left", no_wrap=True)
-    for row in panel["rows"][:MOST_ROWS]:
-        table.add_row(*(escape(text(row[place], panel["columns"][place][2])) for place in shown))
-    out = io.StringIO()
-    Console(file=out, width=WIDEST, no_color=True, highlight=False).print(table)
-    return "\n".join(line.rstrip() for line in out.getvalue().rstrip().splitlines())
+    shown = [(place, column) for place, column in enumerate(panel["columns"]) if column[0] in SHOWN]
+    columns = [TextColumn(title, right=place > 0, whole=True) for place, (_, title, _) in shown]
+    rows = [[text(row[place], unit) for place, (_, _, unit) in shown] for row in panel["rows"][:MOST_ROWS]]
+    return ruled(title, columns, rows, WIDEST)

@@ -1,1 +1,1 @@
-"""Recipes: how programs of others are run, and what they say."""
+"""A recipe states how a program of others is run, and where its output says what was measured."""

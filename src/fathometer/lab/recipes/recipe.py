@@ -24,7 +24,7 @@ from typing import Annotated, Any, Literal, Protocol, Self, TypeVar
 from annotated_types import MinLen
 from pydantic import model_validator
 
-from fathometer.base.errors import InputError, shortened
+from fathometer.base.errors import InputError, did_you_mean, shortened
 from fathometer.base.own_program import FATHOMETER, with_own_program
 from fathometer.config.constraints import Allowed
 from fathometer.config.input_file import InputFile, read_toml, validated
@@ -311,13 +311,13 @@ def _check_parameter(parameter: ParameterTable, earlier: Sequence[str]) -> None:
     if parameter.name in earlier:
         raise InputError(f'name: found "{parameter.name}" twice; allowed: names of which each is used once')
     if parameter.default is not None and not _fits(parameter, parameter.default):
-        raise InputError(f"default: found {parameter.default!r}; allowed: {_allowed(parameter)}")
+        raise InputError(f"default: found {parameter.default!r}; allowed: {_allowed(parameter, parameter.default)}")
 
 
 def _checked(parameter: ParameterTable, value: object, directory: Path) -> Value | Sequence[Value]:
     """A value that was given, or the default."""
     if not _fits(parameter, value):
-        raise InputError(f"{parameter.name}: found {shortened(value, 60)}; allowed: {_allowed(parameter)}")
+        raise InputError(f"{parameter.name}: found {shortened(value, 60)}; allowed: {_allowed(parameter, value)}")
     if parameter.type in (*PATHS, PLACE) and value != "":
         path = Path(directory, str(value)).absolute()
         if not (path.is_file() if parameter.type == "file" else path.is_dir()):
@@ -343,7 +343,8 @@ def _fits(parameter: ParameterTable, value: object) -> bool:
     return right and (not parameter.choices or value in parameter.choices)
 
 
-def _allowed(parameter: ParameterTable) -> str:
+def _allowed(parameter: ParameterTable, found: object = "") -> str:
     if parameter.choices:
-        return " or ".join(text_of(choice) for choice in parameter.choices)
+        choices = [text_of(choice) for choice in parameter.choices]
+        return f"{' or '.join(choices)}{did_you_mean(found, choices)}"
     return "a list of texts" if parameter.type == "words" else f"a {parameter.type}"

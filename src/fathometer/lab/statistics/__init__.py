@@ -1,1 +1,1 @@
-"""Statistics of repeated measurements: medians, their intervals, and what follows from them."""
+"""Repeated measurements get medians with intervals here, and what follows from them."""

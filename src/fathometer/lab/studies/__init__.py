@@ -1,1 +1,1 @@
-"""Studies: many runs of an application under the same conditions, and what differs between them."""
+"""A study makes many runs under the same conditions, and finds what differs between them."""

@@ -6,12 +6,12 @@ text; values of mixed kinds are text.
 
 from __future__ import annotations
 
-import csv
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fathometer.base import text_tables
 from fathometer.lab.studies.design import text_of
 from fathometer.lab.studies.results import Results
 from fathometer.storage import atomic
@@ -67,16 +67,7 @@ def write_parquet(path: Path, results: Results) -> None:
 def comma_separated(results: Results) -> str:
     """All rows as CSV with a head line; a run that failed has no figure, and no value."""
     names = list(columns(results))
-    return lines_of(names, ([row.get(name) for name in names] for row in results.rows()))
-
-
-def lines_of(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Rows as CSV with a head line; None is empty."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(names)
-    writer.writerows(["" if value is None else value for value in row] for row in rows)
-    return out.getvalue()
+    return text_tables.comma_separated(names, ([row.get(name) for name in names] for row in results.rows()))
 
 
 def _type(values: Sequence[Any]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fathometer.base.errors import InputError
+from fathometer.base.errors import InputError, did_you_mean
 from fathometer.lab.cluster.spec import ClusterSpec
 from fathometer.lab.recipes.expression import Value
 from fathometer.lab.studies.design import text_of
@@ -62,7 +62,7 @@ def placement_of(values: Mapping[str, Any], settings: Mapping[str, Value]) -> Pl
     numbers = {name: _number(name, given[name]) for name in NUMBERS if name in given}
     for name, allowed in CHOICES.items():
         if name in given and given[name] not in allowed:
-            listed = ", ".join(f'"{choice}"' for choice in allowed)
+            listed = ", ".join(f'"{choice}"' for choice in allowed) + did_you_mean(given[name], allowed, '"')
             raise InputError(f"{name}: found {text_of(given[name])}; allowed: {listed}")
     chosen = {name: str(given[name]) for name in CHOICES if name in given}
     cpus = cpus_of(given.get("cpus", ()))

@@ -1,1 +1,1 @@
-"""Acoustic waves: what their modelling and migration cost, and how a page shows them."""
+"""Acoustic waves state here what their modelling and migration cost, and how a page shows them."""

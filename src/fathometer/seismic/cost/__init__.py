@@ -1,1 +1,2 @@
-"""Predicted cost of a survey: seconds, bytes of memory, disk, files and messages, from counts and a machine's rates."""
+"""The cost of a survey is predicted here: seconds, bytes of memory, disk, files and messages, from counts and a
+machine's rates."""

@@ -1,1 +1,2 @@
-"""The history of the source wavefield: stores, encodings, checkpoints, the choice among them."""
+"""The source wavefield's history is kept for the receiver loop: stores, encodings, checkpoints, the choice among
+them."""

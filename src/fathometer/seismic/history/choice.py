@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from fathometer.base.formatting import bytes_in_words
 from fathometer.seismic.history.encoding import PLAIN
 from fathometer.seismic.history.schedule import Schedule
 
@@ -95,9 +96,9 @@ class HistoryChoice:
 
     def __str__(self) -> str:
         what = f"{self.kept} of {self.snapshots} snapshots" if self.kept < self.snapshots else f"{self.kept} snapshots"
-        parts = [f"history: {what} {self.place} as {self.encoding}, {self.memory_bytes / 1e9:.3g} GB a rank"]
+        parts = [f"history: {what} {self.place} as {self.encoding}, {bytes_in_words(self.memory_bytes)} a rank"]
         if self.disk_bytes:
-            parts.append(f"{self.disk_bytes / 1e9:.3g} GB on disk")
+            parts.append(f"{bytes_in_words(self.disk_bytes)} on disk")
         if self.schedule is not None:
             parts.append(
                 f"{self.states} saved states{' on disk' * self.states_on_disk}, "

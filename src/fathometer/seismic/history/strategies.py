@@ -18,6 +18,7 @@ import numpy as np
 from mpi4py import MPI
 
 from fathometer.base.errors import InputError
+from fathometer.base.formatting import bytes_in_words
 from fathometer.grid.arrays import allocate
 from fathometer.parallel.threads import ThreadCounts
 from fathometer.seismic.history.checkpoint import CheckpointHistory, DiskStates, MemoryStates, States
@@ -349,7 +350,7 @@ def _shortfall(name: str, what: str, needs: Sequence[float], have: Sequence[floa
     need, has = max(zip(needs, have, strict=True), key=lambda pair: pair[0] - pair[1])
     if need <= has:
         return ""
-    amounts = f"{need / 1e9:.3g} GB", f"{has / 1e9:.3g} GB"
+    amounts = bytes_in_words(need), bytes_in_words(has)
     if amounts[0] == amounts[1]:
         amounts = f"{need:.0f} bytes", f"{has:.0f} bytes"
     return f"{name} needs {amounts[0]} of {what} a rank, of {amounts[1]}"

@@ -1,1 +1,2 @@
-"""Kirchhoff prestack time migration: the driver, blocks of traces, the operator, products."""
+"""Kirchhoff prestack time migration sums traces along diffraction curves: the driver, blocks of traces, the operator,
+products."""

@@ -20,6 +20,7 @@ from fathometer.base.errors import naming
 from fathometer.parallel.threads import thread_counts
 from fathometer.runs.application import Panel
 from fathometer.runs.context import Context, Outcome
+from fathometer.runs.finished_run import KnownRun
 from fathometer.runs.journal import Journal
 from fathometer.runs.journal_folder import require_own
 from fathometer.runs.options import RunKind
@@ -38,7 +39,6 @@ from fathometer.seismic.kirchhoff.results import finish, known_run
 from fathometer.seismic.kirchhoff.setup import TimeSetup, prepare
 from fathometer.seismic.kirchhoff.worker import STEPS, BlockCounts, BlockWorkers
 from fathometer.seismic.setup.fingerprint import MigrationInput
-from fathometer.seismic.setup.finished_run import KnownRun
 from fathometer.seismic.setup.run_files import protect_inputs
 from fathometer.seismic.setup.survey_tasks import SurveyTasks
 from fathometer.seismic.shots.offsets import ALL

@@ -18,19 +18,17 @@ from fathometer.seismic.kirchhoff.velocities.velocities import Extremes
 from fathometer.seismic.model.earth import EarthFiles
 from fathometer.seismic.page.run_data import RunData
 from fathometer.seismic.page.time_panels import time_panels
-from fathometer.seismic.setup.finished_run import Dead, Figures, KnownRun, run_figures
+from fathometer.seismic.setup.finished_run import Dead, Figures, SurveyRun, run_figures
 
 KERNEL = ("migrate",)
 RATED_FILES = ("traces", "image")  # kinds of files whose rates are figures
 
 
-def known_run(setup: TimeSetup) -> KnownRun:
+def known_run(setup: TimeSetup) -> SurveyRun:
     """What is known of a run before its end."""
     layout = setup.layout
     files = [path for paths in layout.velocities.files().values() for path in paths[:1]]
-    return KnownRun(
-        setup.survey, setup.comm, layout.acquisition, files, partial(_facts, setup), partial(_conditioning, setup)
-    )
+    return SurveyRun.of(setup.survey, layout.acquisition, files, partial(_facts, setup), partial(_conditioning, setup))
 
 
 def finish(
@@ -43,7 +41,7 @@ def finish(
     journal: Journal,
     identity: Mapping[str, Any],
 ) -> tuple[Outcome, list[Panel]]:
-    """Collective. Write run.json on rank 0; the outcome, and what its page will show: see KnownRun.finish.
+    """Collective. Write run.json on rank 0; the outcome, and what its page will show: see SurveyRun.finish_with.
 
     done: samples, traces and blocks of this run. facts: of the products. reasons: why they are not to be
     trusted. identity: what it cost to know the files.
@@ -53,7 +51,7 @@ def finish(
     def gather() -> Extremes:
         return reduce(Extremes.joined, allgather(comm, layout.velocities.extremes))
 
-    def tell(extremes: Extremes, combined: dict[str, Any], peaks: list[int | None]) -> Figures:
+    def tell(extremes: Extremes, combined: dict[str, Any]) -> Figures:
         results = {
             "velocities": layout.velocities.record(extremes),
             "samples_computed": done["samples"],
@@ -64,7 +62,6 @@ def finish(
             "replaced_traces": journal.repaired,
             "identity": identity,
             "groups": Group.of(0, comm.size, setup.ranks_per_block).groups,
-            "peak_memory_bytes": peaks,
         }
         return run_figures(combined, KERNEL, partial(_figures, done), RATED_FILES), results | dict(facts)
 
@@ -72,7 +69,8 @@ def finish(
         earth = partial(EarthFiles, setup.survey)
         return time_panels(RunData(setup.survey, earth, lambda: layout.acquisition, written, layout.grid))
 
-    return known_run(setup).finish(context, files, shown, gather, tell, [*_incomplete(setup, journal), *reasons])
+    why = [*_incomplete(setup, journal), *reasons]
+    return known_run(setup).finish_with(shown, files, context, comm, gather, tell, why)
 
 
 def _incomplete(setup: TimeSetup, journal: Journal) -> list[str]:

@@ -10,6 +10,7 @@ from mpi4py import MPI
 
 from fathometer.base import ledger
 from fathometer.base.errors import InputError
+from fathometer.base.formatting import bytes_in_words, number_of
 from fathometer.parallel.collectives import collective_errors
 from fathometer.parallel.decomposition import Decomposition, divisors
 from fathometer.parallel.groups import Group
@@ -60,7 +61,7 @@ class TimeSetup:
         group = Group.of(0, self.comm.size, self.ranks_per_block)
         places = " x ".join(str(grid.shape[a]) for a in grid.axes[:-1])
         first, last = grid.origin[2], grid.upper[2]
-        ranks = f"{self.comm.size} rank{'s' * (self.comm.size > 1)}"
+        ranks = number_of(self.comm.size, "rank")
         shared = (
             f"{ranks}, each with its part of the image and all traces"
             if group.groups == 1
@@ -68,8 +69,8 @@ class TimeSetup:
         )
         return [
             f"image of {places} places, {grid.shape[2]} samples from {first:g} to {last:g} s; "
-            f"{layout.traces} traces in {len(layout.blocks)} block{'s' * (len(layout.blocks) != 1)}",
-            f"{shared}, {self.memory_bytes / 1e9:.3g} GB on rank 0 ({self.why})",
+            f"{layout.traces} traces in {number_of(len(layout.blocks), 'block')}",
+            f"{shared}, {bytes_in_words(self.memory_bytes)} on rank 0 ({self.why})",
         ]
 
 

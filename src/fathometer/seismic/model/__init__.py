@@ -1,1 +1,1 @@
-"""The subsurface model: vp, epsilon, delta; reading, checking, preparing."""
+"""The subsurface model holds vp, epsilon and delta; it is read, checked and cut here."""

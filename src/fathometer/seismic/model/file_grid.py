@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from fathometer.base.errors import InputError
+from fathometer.base.formatting import number_of
 from fathometer.grid.grid import Grid, Vector
 from fathometer.parallel.decomposition import Index3
 from fathometer.seismic.model.axes import assumed_axes, labelled_axes, natural_axes
@@ -127,7 +128,7 @@ def _metres(
     if given is not None:
         if len(given) != len(names):
             raise InputError(
-                f"{survey}: [model] {what}: found {len(given)} value{'s'[: len(given) - 1]}; needed: "
+                f"{survey}: [model] {what}: found {number_of(len(given), 'value')}; needed: "
                 f"{len(names)}, for "
                 f"{', '.join(names)}, since the model is {len(names)}D"
             )

@@ -1,1 +1,1 @@
-"""Forward modelling: the driver, and the loop of one shot."""
+"""Forward modelling makes shots: the driver, and the loop of one shot."""

@@ -21,6 +21,7 @@ from fathometer.parallel.collectives import allgather, collective_errors
 from fathometer.runs.application import Panel
 from fathometer.runs.context import Outcome
 from fathometer.runs.contributions import Kept, kept_array
+from fathometer.runs.finished_run import KnownRun
 from fathometer.runs.journal import Journal
 from fathometer.runs.journal_folder import has_journal, run_of
 from fathometer.runs.options import RunKind
@@ -29,7 +30,6 @@ from fathometer.runs.tasks import GroupWork
 from fathometer.seismic.modelling.dependence import depends_on
 from fathometer.seismic.page.run_data import RunData
 from fathometer.seismic.setup.emptiness import TraceRanges
-from fathometer.seismic.setup.finished_run import KnownRun
 from fathometer.seismic.setup.run_files import protect_inputs
 from fathometer.seismic.setup.run_record import WorkDone, finish, known_run
 from fathometer.seismic.setup.setup import Setup

@@ -1,1 +1,1 @@
-"""Contents of a run's report page: heading and panels."""
+"""A run's page shows this of seismic work: its heading and panels."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from fathometer.base.formatting import number_of
 from fathometer.runs.application import Heading
 
 
@@ -64,7 +65,7 @@ def _distribution(results: Mapping[str, Any]) -> str:
     groups, ranks = results["groups"], results["ranks_per_shot"]
     workers = f"{groups} groups of ranks with shots of their own" if groups > 1 else "all ranks on each shot"
     shots, failed = len(results["migrated_shots"]), results["failed_shots"]
-    parts = [f"{shots} shot{'s' * (shots != 1)} by {workers}" + f", {ranks} a shot" * (groups > 1)]
+    parts = [f"{number_of(shots, 'shot')} by {workers}" + f", {ranks} a shot" * (groups > 1)]
     if results["earlier_shots"]:
         parts.append(f"{results['earlier_shots']} by earlier runs")
     if failed:

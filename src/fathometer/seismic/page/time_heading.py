@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from fathometer.base.formatting import number_of
 from fathometer.runs.application import Heading
 
 TITLE = "Kirchhoff time migration"
@@ -90,7 +91,7 @@ def _sum(results: Mapping[str, Any], keys: Mapping[str, Any]) -> str:
 
 
 def _blocks(number: int) -> str:
-    return f"{number} block{'s' * (number != 1)} of traces"
+    return f"{number_of(number, 'block')} of traces"
 
 
 def _shared(results: Mapping[str, Any]) -> str:

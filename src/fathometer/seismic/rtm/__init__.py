@@ -1,1 +1,1 @@
-"""Reverse time migration: the driver, the two loops, imaging conditions, products."""
+"""Reverse time migration makes the image: the driver, the two loops, imaging conditions, products."""

@@ -23,6 +23,7 @@ from fathometer.parallel.collectives import allgather, barrier
 from fathometer.parallel.groups import split_into_groups
 from fathometer.runs.application import Panel
 from fathometer.runs.context import Context, Outcome
+from fathometer.runs.finished_run import KnownRun
 from fathometer.runs.journal import Journal
 from fathometer.runs.journal_folder import has_journal
 from fathometer.runs.options import RunKind
@@ -41,7 +42,6 @@ from fathometer.seismic.rtm.results import (
 from fathometer.seismic.rtm.worker import ShotWorkers, history_request, steps_with
 from fathometer.seismic.setup.emptiness import emptiness_of_images, ranges_of
 from fathometer.seismic.setup.fingerprint import MigrationInput
-from fathometer.seismic.setup.finished_run import KnownRun
 from fathometer.seismic.setup.layout import SurveyLayout
 from fathometer.seismic.setup.rank_groups import largest_first
 from fathometer.seismic.setup.run_files import prepared, protect_inputs

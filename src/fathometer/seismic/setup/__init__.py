@@ -1,1 +1,2 @@
-"""A survey made ready to run: layout, experiment, groups of ranks."""
+"""A survey is made ready to run here: all that is decided before the first step, layout, experiment, groups of
+ranks."""

@@ -1,5 +1,5 @@
 """The record and the page of a seismic run, whatever its physics: run.json, or run-unfinished.json of a run that did
-not end well."""
+not end well. What all applications tell of a run is in runs/finished_run.py."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ from typing import Any, TypeVar
 from mpi4py import MPI
 
 from fathometer.base import ledger
-from fathometer.base.host import peak_memory
-from fathometer.parallel.collectives import allgather, collective_errors
-from fathometer.record.envelope import PAGE, RECORD, Figure, record, write_record
-from fathometer.record.machine import machine
-from fathometer.record.ranks import account, disturbances, own_account, seconds
+from fathometer.parallel.collectives import collective_errors
+from fathometer.record.envelope import Figure
+from fathometer.record.ranks import largest_peak, seconds
+from fathometer.runs import finished_run
 from fathometer.runs.application import Panel
 from fathometer.runs.context import Context, Outcome
 from fathometer.seismic.page.run_data import RunData
@@ -29,97 +28,62 @@ Told = TypeVar("Told")
 
 
 @dataclass(frozen=True, eq=False)
-class KnownRun:
+class SurveyRun(finished_run.KnownRun):
     """What is known of a run before its end.
 
     Attributes:
-        paths: of its files; of their file systems the record tells. facts: what was decided before the first step.
-        conditioning: what was done to recorded traces, from the dead ones that each rank found.
+        decided: before the first step. conditioning: what was done to recorded traces, from the dead ones that each
+            rank found.
     """
 
-    survey: Survey
-    comm: MPI.Intracomm
     acquisition: Acquisition
-    paths: Sequence[Path]
-    facts: Callable[[], dict[str, Any]]
+    decided: Callable[[], dict[str, Any]]
     conditioning: Callable[[Dead], dict[str, Any]]
 
-    def partial_record(self, context: Context, reason: str) -> dict[str, Any]:
-        """What this rank alone knows of a run that has not ended."""
-        return record(
-            application="seismic",
-            command=context.command,
-            input=self._input(),
-            machine=self._machine([context.binding.as_dict()]),
-            account=account([own_account(context.binding)]),
-            figures=[],
-            results={"files": {}} | self.facts() | self.conditioning([self._dead()]),
-            reasons=[reason],
-            finished=False,
-        )
+    @classmethod
+    def of(
+        cls,
+        survey: Survey,
+        acquisition: Acquisition,
+        paths: Sequence[Path],
+        decided: Callable[[], dict[str, Any]],
+        conditioning: Callable[[Dead], dict[str, Any]],
+    ) -> SurveyRun:
+        """paths: of its files beside the gathers."""
+        keys = survey.resolved() | {"survey": str(survey.path)}
+        files = [*paths, *acquisition.paths]
+        return cls("seismic", keys, survey.output_directory, files, {}, acquisition, decided, conditioning)
 
-    def finish(
+    def found(self) -> set[tuple[int, int]]:
+        """The dead traces that this rank found."""
+        dead = self.acquisition.conditioning.dead
+        return set() if dead is None else dead.detected
+
+    def known(self, found: Dead) -> Mapping[str, Any]:
+        """What was decided, and the conditioning."""
+        return self.decided() | self.conditioning(found)
+
+    def finish_with(
         self,
-        context: Context,
-        files: dict[str, Path],
         shown: Callable[[Mapping[str, Path]], list[Panel]],
+        files: Mapping[str, Path],
+        context: Context,
+        comm: MPI.Intracomm,
         gather: Callable[[], Told],
-        tell: Callable[[Told, dict[str, Any], list[int | None]], Figures],
+        tell: Callable[[Told, dict[str, Any]], Figures],
         reasons: Sequence[str],
     ) -> tuple[Outcome, list[Panel]]:
-        """Collective. Write run.json on rank 0; the outcome, and what its page will show.
+        """Collective. Write run.json on rank 0, see KnownRun.write; the outcome, and what its page will show.
 
         What the page shows of the files is read before the record is made, which so accounts for it.
 
-        Args:
-            files: of the results, by kind. shown: the page's panels. gather: collective; what all ranks know.
-            tell: on rank 0 figures and further results, from that, the account of all ranks and their peak memories.
-            reasons: why the results are not all, or not to be trusted.
+        shown: the page's panels. reasons: why the results are not all, or not to be trusted.
         """
-        comm, folder = self.comm, self.survey.output_directory
-        found = {**files, "record": folder / RECORD}
-        if context.publish is not None:
-            found["report"] = folder / PAGE
         panels: list[Panel] = []
         with ledger.phase("report"), collective_errors(comm):
             if comm.rank == 0 and context.publish is not None:
                 panels = shown(files)
-        envelope: dict[str, Any] = {}
-        with ledger.phase("finish"):
-            peak = peak_memory()
-            told = gather()
-            dead = allgather(comm, self._dead())
-            ranks = allgather(comm, own_account(context.binding, peak))
-            with collective_errors(comm):
-                if comm.rank == 0:
-                    combined = account(ranks)
-                    peaks = [rank["usage"]["peak_memory_bytes"] for rank in ranks]
-                    figures, results = tell(told, combined, peaks)
-                    envelope = record(
-                        application="seismic",
-                        command=context.command,
-                        input=self._input(),
-                        machine=self._machine([rank["binding"] for rank in ranks]),
-                        account=combined,
-                        figures=figures,
-                        results={"files": found} | self.facts() | self.conditioning(dead) | results,
-                        reasons=reasons,
-                        disturbed=disturbances(ranks),
-                    )
-                    write_record(found["record"], envelope)
-        return Outcome(found, envelope), panels
-
-    def _input(self) -> dict[str, Any]:
-        return self.survey.resolved() | {"survey": str(self.survey.path)}
-
-    def _machine(self, bindings: list[dict[str, Any]]) -> dict[str, Any]:
-        paths = [self.survey.output_directory, *self.paths, *self.acquisition.paths]
-        return machine(paths) | {"ranks": self.comm.size, "binding": bindings}
-
-    def _dead(self) -> set[tuple[int, int]]:
-        """The dead traces that this rank found."""
-        dead = self.acquisition.conditioning.dead
-        return set() if dead is None else dead.detected
+        return self.write(files, context, comm, gather, tell, lambda told: reasons), panels
 
 
 def run_figures(
@@ -134,23 +98,15 @@ def run_figures(
     whose rates are figures.
     """
     total, working = combined["wall_seconds"]["max"], seconds(combined, kernel)
-    peak = max(rank["usage"]["peak_memory_bytes"] or 0 for rank in combined["ranks"])
     figures = [
         Figure("total", total, "seconds", "lower"),
         Figure("kernel", working, "seconds", "lower", "context"),
         Figure("kernel share", working / total, "1", "higher"),
         *of_work(total, working),
-        Figure("peak memory", peak, "bytes", "lower"),
+        Figure("peak memory", largest_peak(combined["ranks"]), "bytes", "lower"),
     ]
     for file in combined["files"]:
         if file["bytes_per_second"] and file["kind"] in rated_files:
             name = f"{file['direction']} {file['kind']}"
             figures.append(Figure(name, file["bytes_per_second"], "bytes_per_second", "higher", "context"))
     return figures
-
-
-def publish(comm: MPI.Intracomm, context: Context, outcome: Outcome, shown: list[Panel]) -> None:
-    """Collective. Write the page of a finished run on rank 0."""
-    with ledger.phase("report"), collective_errors(comm):
-        if comm.rank == 0 and context.publish is not None:
-            context.publish(outcome.files["report"], outcome.record, shown)

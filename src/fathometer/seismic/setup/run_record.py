@@ -16,7 +16,7 @@ from fathometer.record.roofline import measure_roofline
 from fathometer.runs.application import Panel
 from fathometer.runs.context import Context, Outcome
 from fathometer.seismic.page.run_data import RunData
-from fathometer.seismic.setup.finished_run import Dead, Figures, KnownRun, PanelsOf, run_figures
+from fathometer.seismic.setup.finished_run import Dead, Figures, PanelsOf, SurveyRun, run_figures
 from fathometer.seismic.setup.setup import Setup
 from fathometer.seismic.traces.resampling import low_pass
 from fathometer.seismic.waves.boundary import Sponge
@@ -42,11 +42,10 @@ class WorkDone:
     updates: float
 
 
-def known_run(setup: Setup) -> KnownRun:
+def known_run(setup: Setup) -> SurveyRun:
     """What is known of a run before its end."""
-    return KnownRun(
+    return SurveyRun.of(
         setup.survey,
-        setup.comm,
         setup.acquisition,
         setup.files.paths,
         partial(_facts, setup),
@@ -72,7 +71,7 @@ def finish(
     facts: Mapping[str, Any],
     reasons: Sequence[str],
 ) -> tuple[Outcome, list[Panel]]:
-    """Collective. Write run.json on rank 0; the outcome, and what its page will show: see KnownRun.finish.
+    """Collective. Write run.json on rank 0; the outcome, and what its page will show: see SurveyRun.finish_with.
 
     facts: further results.
     """
@@ -83,14 +82,14 @@ def finish(
         with ledger.phase("yardstick"):
             return measured(setup, context)
 
-    def tell(roof: dict[str, Any], combined: dict[str, Any], peaks: list[int | None]) -> Figures:
-        more = {"tuning": tuned.as_dict() if tuned is not None else None, "yardstick": roof, "peak_memory_bytes": peaks}
+    def tell(roof: dict[str, Any], combined: dict[str, Any]) -> Figures:
+        more = {"tuning": tuned.as_dict() if tuned is not None else None, "yardstick": roof}
         return run_figures(combined, KERNEL, partial(_figures, done, tuned), RATED_FILES), dict(facts) | more
 
     def shown(written: Mapping[str, Path]) -> list[Panel]:
         return panels(RunData(setup.survey, lambda: setup.files, lambda: setup.acquisition, written))
 
-    return known_run(setup).finish(context, files, shown, gather, tell, reasons)
+    return known_run(setup).finish_with(shown, files, context, setup.comm, gather, tell, reasons)
 
 
 def _figures(done: WorkDone, tuned: Tuned | None, total: float, kernel: float) -> list[Figure]:

@@ -15,6 +15,7 @@ from mpi4py import MPI
 
 from fathometer.base import ledger
 from fathometer.base.errors import InputError
+from fathometer.base.formatting import bytes_in_words, number_of
 from fathometer.grid.grid import Grid
 from fathometer.parallel.collectives import collective_errors
 from fathometer.parallel.decomposition import Decomposition, Index3, choose_ranks
@@ -136,18 +137,18 @@ class Setup:
             f"time step {1000 * t.dt:.4g} ms ({share:.0f} % of the limit, time dispersion {error}), {t.steps} steps, "
             + f"an image every {t.every} steps, " * self.layout.imaging
             + f"{self.points_per_wavelength:.1f} cells per shortest wavelength ({space})",
-            f"{self._layout()}, {self.memory_bytes / 1e9:.3g} GB on rank 0"
+            f"{self._layout()}, {bytes_in_words(self.memory_bytes)} on rank 0"
             + " beside the history" * self.layout.imaging,
         ]
 
     def _layout(self) -> str:
         """How ranks share shots and grid, in words."""
         group = Group.of(0, self.comm.size, self.ranks_per_shot)
-        ranks = f"{self.comm.size} rank{'s' * (self.comm.size > 1)}"
+        ranks = number_of(self.comm.size, "rank")
         if self.model is not None:
             return f"{ranks} as {' x '.join(map(str, self.block.ranks))}"
         windows = "" if self.survey.imaging.aperture is None else ", each shot on a window of its own"
-        return f"{ranks} in {group.groups} group{'s' * (group.groups > 1)} with shots of their own{windows}"
+        return f"{ranks} in {number_of(group.groups, 'group')} with shots of their own{windows}"
 
 
 def prepare(

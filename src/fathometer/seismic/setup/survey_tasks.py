@@ -17,7 +17,6 @@ from fathometer.record.envelope import RECORD
 from fathometer.runs.context import Context, Outcome
 from fathometer.runs.lifecycle import finished_record_in
 from fathometer.runs.tasks import Tasks
-from fathometer.seismic.setup.finished_run import KnownRun
 from fathometer.seismic.setup.run_files import protect_inputs
 from fathometer.seismic.survey import Survey
 from fathometer.storage.fingerprint import parts_of
@@ -40,15 +39,6 @@ class SurveyTasks(Tasks):
     def results(self) -> Sequence[Path]:
         """The files of the results."""
         return list(self.files.values())
-
-    @property
-    @abstractmethod
-    def known(self) -> KnownRun:
-        """What is known of the run before its end."""
-
-    def partial_record(self, reason: str) -> dict[str, Any]:
-        """The record of a run that has not ended."""
-        return self.known.partial_record(self.context, reason)
 
     def replaceable(self, kind: str) -> bool:
         """Whether a file of this kind, in an earlier run's record, is one that such runs write."""

@@ -1,1 +1,2 @@
-"""Shots: acquisition geometry, recorded gathers, trace selection and conditioning, offset bins, apertures."""
+"""A shot has its acquisition geometry, recorded gathers, trace selection and conditioning, offset bins and
+apertures."""

@@ -1,1 +1,1 @@
-"""The source wavelet estimated from recorded traces: `fathometer survey wavelet`."""
+"""`fathometer survey wavelet` estimates the source wavelet from recorded traces."""

@@ -15,6 +15,7 @@ from fathometer.config.input_file import read_toml
 from fathometer.seismic.model.earth import EarthFiles
 from fathometer.seismic.shots.acquisition import acquisition_of
 from fathometer.seismic.signature.estimate import Estimate, Tows, estimate_of
+from fathometer.seismic.signature.request import WaveletRequest
 from fathometer.seismic.signature.sea_floor import Aligned, Near, aligned, near_traces, reflection_time
 from fathometer.seismic.survey import Survey, survey_of
 from fathometer.seismic.traces.wavelet_file import GHOSTS, KEPT, NO_GHOSTS, REMOVED
@@ -25,21 +26,6 @@ from fathometer.storage.traces.modelled_top import top_of
 Doubles = npt.NDArray[np.float64]
 
 FREE, ABSORBING = "free-surface", "absorbing"
-
-
-@dataclass(frozen=True)
-class Request:
-    """What is asked for: ghosts KEPT, REMOVED, NO_GHOSTS or None (what fits the survey's top); velocity of the water,
-    m/s; the surface's coefficient; length of the wavelet, s; t0 of the sea floor, s, and largest offset, m, or None:
-    found; highest frequency, Hz, or None: where amplitudes become negligible."""
-
-    ghosts: str | None
-    velocity: float
-    reflection: float
-    length: float
-    sea_floor: float | None
-    offset: float | None
-    highest: float | None
 
 
 @dataclass(frozen=True)
@@ -149,7 +135,7 @@ def survey_to_estimate(path: Path) -> Survey:
     return survey_of(values, path)
 
 
-def survey_wavelet(survey: Survey, request: Request) -> SurveyWavelet:
+def survey_wavelet(survey: Survey, request: WaveletRequest) -> SurveyWavelet:
     """Estimate the wavelet of a survey's gathers. Raises InputError where they do not show it, in one line."""
     if survey.acquisition.gathers is None:
         raise InputError(
@@ -184,7 +170,7 @@ def survey_wavelet(survey: Survey, request: Request) -> SurveyWavelet:
     )
 
 
-def _check(near: Near, request: Request, name: str) -> None:
+def _check(near: Near, request: WaveletRequest, name: str) -> None:
     nyquist = 0.5 / near.interval
     if request.highest is not None and not request.highest < nyquist:
         raise InputError(
@@ -198,7 +184,7 @@ def _check(near: Near, request: Request, name: str) -> None:
         )
 
 
-def _ghosts(survey: Survey, request: Request, source: float, receiver: float, tops: set[str], name: str) -> str:
+def _ghosts(survey: Survey, request: WaveletRequest, source: float, receiver: float, tops: set[str], name: str) -> str:
     """Whether the wavelet is to hold ghosts. InputError where nothing says what they are, or where they come later than
     the wavelet is long."""
     free, deghost = survey.propagation.top == FREE, survey.acquisition.conditioning.deghost is not None

@@ -1,4 +1,4 @@
-"""The survey: the TOML input of modelling and migration, a module a section."""
+"""The survey file states what is modelled or migrated, a module a section."""
 
 from fathometer.seismic.survey.acquisition import (
     AcquisitionTable,

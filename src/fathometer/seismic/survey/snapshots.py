@@ -27,7 +27,10 @@ def _suffix(name: str) -> str:
 
 _QUOTED = [f'"{suffix.removeprefix(".")}"' for suffix in stepped_suffixes()]
 FieldNames = Annotated[
-    tuple[str, ...], Loose, AfterValidator(_field_names), Allowed(f"a list of {', '.join(NAMES)}, each once")
+    tuple[str, ...],
+    Loose,
+    AfterValidator(_field_names),
+    Allowed(f"a list of {', '.join(NAMES)}, each once", tuple(NAMES)),
 ]
 FormatName = Annotated[str, AfterValidator(_suffix), Allowed(f"{', '.join(_QUOTED[:-1])} or {_QUOTED[-1]}")]
 

@@ -1,1 +1,1 @@
-"""Trace processing: conditioning steps, resampling, time-dispersion correction, wavelets, the time axis."""
+"""Traces are processed here: conditioning steps, resampling, time-dispersion correction, wavelets, the time axis."""

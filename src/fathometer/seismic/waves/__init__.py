@@ -1,1 +1,1 @@
-"""Wave propagation: propagator, absorbing layers, points between cells, time axis."""
+"""Acoustic waves propagate here: the propagator, absorbing layers, points between cells."""

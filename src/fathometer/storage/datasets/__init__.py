@@ -1,1 +1,1 @@
-"""NetCDF files of several named variables, written by all ranks together and read box by box."""
+"""NetCDF files of several named variables are written by all ranks together and read box by box."""

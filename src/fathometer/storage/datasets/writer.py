@@ -25,9 +25,10 @@ from fathometer.base.errors import InputError
 from fathometer.parallel.collectives import LARGEST_MESSAGE, allgather, collective_errors
 from fathometer.storage import atomic
 from fathometer.storage.datasets.dataset import Dataset, Variable
-from fathometer.storage.datasets.outputs import Boxes, Output, PnetcdfOutput, ScipyOutput
+from fathometer.storage.datasets.outputs import Output, ScipyOutput, pnetcdf_output
 from fathometer.storage.shared_writer import SharedWriter
 from fathometer.storage.volumes.formats import pnetcdf
+from fathometer.storage.volumes.formats.netcdf_output import Boxes
 from fathometer.storage.volumes.strategy import AUTO, COLLECTIVE, INDEPENDENT, NONBLOCKING, ROOT, Strategy
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ class DatasetWriter(SharedWriter[Output]):
                 self._file = ScipyOutput(part, path, dataset, self.strategy)
             elif not self._through_root or comm.rank == 0:
                 ranks = MPI.COMM_SELF if self._through_root else comm
-                self._file = PnetcdfOutput(part, path, dataset, ranks, self.strategy)
+                self._file = pnetcdf_output(part, path, dataset, ranks, self.strategy)
         for variable in dataset.variables:
             if variable.values is not None:
                 whole = [((0,) * variable.values.ndim, variable.values)]
@@ -103,7 +104,7 @@ class DatasetWriter(SharedWriter[Output]):
         if not self._through_root:
             with self._step():
                 if self._file is not None:
-                    self._file.put(variable, ready)
+                    self._file.put(name, ready)
             return
         for rank, many in enumerate(allgather(self.comm, [(lo, values.shape) for lo, values in ready])):
             for number, (lo, shape) in enumerate(many):
@@ -135,7 +136,7 @@ class DatasetWriter(SharedWriter[Output]):
                         comm.Recv(message, rank, TAG)
             try:
                 if self._failure is None and self._file is not None:
-                    self._file.put(variable, [(lo, values)])
+                    self._file.put(variable.name, [(lo, values)])
             except OSError as error:
                 self._failure = error
 

@@ -1,3 +1,3 @@
-"""Index of a survey: one table of all traces of many files, so that their headers are read only once."""
+"""The index of a survey is one table of all traces of many files, so that their headers are read only once."""
 
 INDEX_SUFFIX = ".parquet"

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from fathometer.base import ledger
 from fathometer.base.errors import InputError
+from fathometer.base.formatting import bytes_in_words, rate_in_words
 from fathometer.base.names import check_script_name
 from fathometer.storage import atomic
 from fathometer.storage.index import INDEX_SUFFIX
@@ -125,9 +126,9 @@ class _Builder:
                 if ledger.now() > last_line + PROGRESS_SECONDS:
                     last_line = ledger.now()
                     self.say(
-                        f"{1e-9 * done_bytes:.3g} of {1e-9 * total_bytes:.3g} GB, "
+                        f"{bytes_in_words(done_bytes)} of {bytes_in_words(total_bytes)}, "
                         f"file {chunk.span.file + 1} of {len(files)}, "
-                        f"{1e-6 * done_bytes / (last_line - start):.0f} MB/s"
+                        f"{rate_in_words(done_bytes / (last_line - start))}"
                     )
             totals.close()
             self._finish()

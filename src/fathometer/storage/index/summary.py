@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import shutil
 from collections import Counter
 from dataclasses import dataclass
@@ -13,11 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fathometer.base.errors import InputError
-from fathometer.storage.index.anomalies import UNUSABLE, Anomaly
+from fathometer.base.formatting import bytes_in_words, extent_in_words, number_of
+from fathometer.base.text_tables import TextColumn, ruled
+from fathometer.storage.index.anomalies import UNUSABLE
 from fathometer.storage.index.table import Sampling, Summary, TraceIndex
 
 NARROWEST = 120  # characters of a table, so that in a log not every word is on a line of its own
 MOST_LISTED = 5  # of kinds of sampling
+COLUMNS = (
+    TextColumn("what", most=30),
+    TextColumn("count", right=True),
+    TextColumn("what is made of it", most=20),
+    TextColumn("first"),
+)
 
 Ends = tuple[float, float]
 
@@ -48,7 +55,7 @@ class IndexDescription:
             ("file", str(self.path)),
             ("kind", "index of a survey"),
             ("files", f"{len(summary.files)} ({', '.join(f'{n} {kind}' for kind, n in kinds.items())}), "
-             f"{1e-9 * self.sizes:.3g} GB"),
+             f"{bytes_in_words(self.sizes)}"),
             ("shots", f"{summary.shots}"),
             ("traces", f"{summary.traces}, of which {summary.usable} can be used"),
         ]  # fmt: skip
@@ -56,8 +63,8 @@ class IndexDescription:
             fewest, most = self.channels
             rows.append(("channels per shot", f"{fewest}" if fewest == most else f"{fewest} to {most}"))
             for point, extents in (("source", self.source), ("receiver", self.receiver)):
-                rows += [(f"{point} {axis}", _extent(ends)) for axis, ends in zip("xyz", extents, strict=True)]
-            rows.append(("offset", _extent(self.offset)))
+                rows += [(f"{point} {axis}", extent_in_words(*ends)) for axis, ends in zip("xyz", extents, strict=True)]
+            rows.append(("offset", extent_in_words(*self.offset)))
         rows += [("ghosts", str(notch)) for notch in summary.notches]
         rows += [("sampling", text) for text in sampling_lines(summary.samplings)]
         rows += [
@@ -166,13 +173,9 @@ def sampling_lines(samplings: tuple[Sampling, ...]) -> list[str]:
 
 def table_of(index: TraceIndex) -> str:
     """What `survey build` prints: totals, and a table of the anomalies."""
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Table
-
     summary = index.summary
     lines = [
-        f"{index.path}: {len(summary.files)} file{'s' * (len(summary.files) != 1)}, {summary.shots} shots, "
+        f"{index.path}: {number_of(len(summary.files), 'file')}, {summary.shots} shots, "
         f"{summary.traces} traces, of which {summary.usable} can be used"
     ]
     lines += [f"sampling: {text}" for text in sampling_lines(summary.samplings)]
@@ -182,23 +185,6 @@ def table_of(index: TraceIndex) -> str:
     lines += [f"note: {note}" for note in summary.notes]
     if not summary.anomalies:
         return "\n".join([*lines, "no anomaly"])
-    table = Table(title="anomalies", title_justify="left")
-    table.add_column("what", max_width=30)
-    table.add_column("count", justify="right")
-    table.add_column("what is made of it", max_width=20)
-    table.add_column("first", overflow="fold")
-    for anomaly in summary.anomalies:
-        table.add_row(*(escape(text) for text in _cells(anomaly)))
-    printed = io.StringIO()
     width = max(NARROWEST, shutil.get_terminal_size().columns)
-    Console(file=printed, width=width).print(table)
-    return "\n".join([*lines, printed.getvalue().rstrip()])
-
-
-def _cells(anomaly: Anomaly) -> tuple[str, str, str, str]:
-    return anomaly.words, str(anomaly.count), anomaly.made, anomaly.first
-
-
-def _extent(ends: Ends) -> str:
-    first, last = ends
-    return f"{first:.10g} m" if first == last else f"{first:.10g} to {last:.10g} m"
+    rows = [(anomaly.words, str(anomaly.count), anomaly.made, anomaly.first) for anomaly in summary.anomalies]
+    return "\n".join([*lines, ruled("anomalies", COLUMNS, rows, width)])

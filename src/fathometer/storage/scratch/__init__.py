@@ -1,1 +1,1 @@
-"""Anonymous scratch files, and stacks and slots of records in memory or in such files."""
+"""Scratch files have no name; stacks and slots of records lie in memory or in them, and go with the process."""

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from fathometer.base import ledger
 from fathometer.base.errors import FathometerError
+from fathometer.base.formatting import bytes_in_words
 from fathometer.storage.scratch.file import Scratch
 
 Bytes = NDArray[np.uint8]
@@ -140,8 +141,8 @@ class MemoryStack:
                 self.slabs.append(self._make(self._at.slab_bytes))
             except MemoryError:
                 raise FathometerError(
-                    f"not enough memory: {slab * self._at.slab_bytes / 1e9:.3g} GB of records are held and one more "
-                    f"piece of {self._at.slab_bytes / 1e9:.3g} GB is needed"
+                    f"not enough memory: {bytes_in_words(slab * self._at.slab_bytes)} of records are held and one more "
+                    f"piece of {bytes_in_words(self._at.slab_bytes)} is needed"
                 ) from None
         return self.slabs[slab][first:end]
 
@@ -216,7 +217,8 @@ class DiskStack:
         if slab and not first:  # the slab before is full
             if (slab + 1) * self._at.slab_bytes > self._limit:
                 raise FathometerError(
-                    f"{self._folder}: the {self._kind} would take more than the {self._limit / 1e9:.3g} GB that it may"
+                    f"{self._folder}: the {self._kind} would take more than the {bytes_in_words(self._limit)} that "
+                    "it may"
                 )
             self._store(slab - 1)
         buffer = self._buffer_of(slab)

@@ -1,1 +1,1 @@
-"""Seismic traces in SEG-Y and SU files: layout, reading, writing."""
+"""Seismic traces are read from SEG-Y and SU files and written to them, with their layouts and headers."""

@@ -1,1 +1,2 @@
-"""Volumes: regular grids of values in files of several formats, read and written by all ranks by named strategies."""
+"""Volumes are regular grids of values in files of several formats, which all ranks read and write by named
+strategies."""

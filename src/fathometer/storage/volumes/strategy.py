@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from fathometer.base.errors import InputError
+from fathometer.base.errors import InputError, did_you_mean
 
 AUTO = "auto"  # the first strategy of the format
 ROOT = "root-broadcast"
@@ -69,7 +69,9 @@ class Strategy:
         """Parse NAME or NAME:option=value,…; InputError with what is allowed."""
         name, colon, rest = text.partition(":")
         if name not in NAMES:
-            raise InputError(f"{text}: no storage strategy {name!r} (allowed: {', '.join(NAMES)})")
+            raise InputError(
+                f"{text}: no storage strategy {name!r} (allowed: {', '.join(NAMES)}){did_you_mean(name, NAMES)}"
+            )
         mpiio = name.startswith("mpiio")
         datatypes = DATATYPES if mpiio else DATATYPES[:1]
         syncs = SYNCS[:2] if mpiio else SYNCS
@@ -81,9 +83,13 @@ class Strategy:
                 raise InputError(f"{text}: found {option!r}; allowed: NAME:key=value,key=value, each key once")
             if key in allowed and value not in allowed[key]:
                 span = "1 to 64" if key == "bits" else ", ".join(allowed[key])
-                raise InputError(f"{text}: {key}={value} is not for {name} (allowed: {span})")
+                raise InputError(
+                    f"{text}: {key}={value} is not for {name} (allowed: {span}){did_you_mean(value, allowed[key])}"
+                )
             if key not in allowed and not mpiio:
-                raise InputError(f"{text}: {key} is no option of {name} (allowed: {', '.join(allowed)})")
+                raise InputError(
+                    f"{text}: {key} is no option of {name} (allowed: {', '.join(allowed)}){did_you_mean(key, allowed)}"
+                )
             options[key] = value
         if options.get("filter", "none") in ("none", "blosc2") and "bits" in options:
             raise InputError(f"{text}: bits: found without filter=zfp or filter=sperr; allowed: only with them")

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from fathometer.base import ledger
 from fathometer.base.errors import FathometerError, InputError
+from fathometer.base.formatting import rate_in_words
 from fathometer.base.hardware import file_systems
 from fathometer.parallel.collectives import barrier
 from fathometer.storage import atomic
@@ -48,7 +49,7 @@ class Winner:
 
     def __str__(self) -> str:
         return (
-            f"{self.operation} on {self.mount}: {self.strategy} ({self.bytes_per_second / 1e6:.0f} MB/s, "
+            f"{self.operation} on {self.mount}: {self.strategy} ({rate_in_words(self.bytes_per_second)}, "
             f"{self.ranks} {'rank' if self.ranks == 1 else 'ranks'}, {self.date[:10]})"
         )
 

@@ -1,1 +1,2 @@
-"""The barotropic solver: blocks of the grid, their halos, the elliptic operator, conjugate gradients."""
+"""The barotropic solver finds the surface: blocks of the grid, their halos, the elliptic operator, conjugate
+gradients."""

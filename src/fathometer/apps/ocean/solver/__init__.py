@@ -1,1 +1,1 @@
-"""The baroclinic part and the time step: arrays and numbers only."""
+"""The baroclinic part and the time step are computed here, from arrays and numbers only."""

@@ -1,1 +1,2 @@
-"""Reactions of a flow: the chemistry file, activities, and the equilibrium of initial and boundary waters."""
+"""The reactions of a flow are read and balanced here: the chemistry file, activities, equilibria of initial and
+boundary waters."""

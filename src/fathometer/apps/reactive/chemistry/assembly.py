@@ -14,7 +14,7 @@ from fathometer.apps.reactive.chemistry.basis import Equation, Formation, basis_
 from fathometer.apps.reactive.chemistry.data_file import Chemistry, Mineral, Species
 from fathometer.apps.reactive.chemistry.reaction import Reaction
 from fathometer.apps.reactive.chemistry.system import ChemicalSystem, Floats
-from fathometer.base.errors import InputError, naming, shortened
+from fathometer.base.errors import InputError, did_you_mean, naming, shortened
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,8 @@ def system_of(
     Raises InputError that names the chemistry file, the species, mineral or gas, what was found and what is allowed.
     """
     if activity not in MODELS:
-        raise InputError(f'activity: found "{shortened(activity, 40)}"; allowed: {" or ".join(MODELS)}')
+        allowed = " or ".join(MODELS) + did_you_mean(activity, MODELS)
+        raise InputError(f'activity: found "{shortened(activity, 40)}"; allowed: {allowed}')
     with naming(str(data.path)):
         if not primary:
             raise InputError("primary species: found none; needed: at least one")
@@ -147,7 +148,8 @@ def _surfaces(minerals: Sequence[str], surfaces: Mapping[str, Surface], known: M
     """Of each mineral, with its rate constant; of minerals without one, 0."""
     for name, surface in surfaces.items():
         if name not in minerals:
-            raise InputError(f'minerals: found a surface of "{shortened(name, 40)}"; allowed: {", ".join(minerals)}')
+            allowed = ", ".join(minerals) + did_you_mean(name, minerals)
+            raise InputError(f'minerals: found a surface of "{shortened(name, 40)}"; allowed: {allowed}')
         if surface.rate_constant is None and known[name].rate_constant is None:
             raise InputError(
                 f"{name}: found no rate_constant for a mineral that is to react at a rate; needed: its rate_constant "

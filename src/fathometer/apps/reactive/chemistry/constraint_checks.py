@@ -18,7 +18,7 @@ from fathometer.apps.reactive.chemistry.constraints import (
     words_of,
 )
 from fathometer.apps.reactive.chemistry.system import ChemicalSystem, Floats
-from fathometer.base.errors import InputError, naming
+from fathometer.base.errors import InputError, did_you_mean, naming
 
 ACID = "H+"
 
@@ -70,7 +70,8 @@ def _check_one(system: ChemicalSystem, j: int, constraint: Constraint) -> None:
 
 def _check_known(kind: str, name: str, known: tuple[str, ...], stoichiometry: Floats, j: int, species: str) -> None:
     if name not in known:
-        raise InputError(f'found {kind} "{name}"; allowed: {", ".join(known) or f"none, the flow names no {kind}"}')
+        allowed = f"{', '.join(known) or f'none, the flow names no {kind}'}{did_you_mean(name, known)}"
+        raise InputError(f'found {kind} "{name}"; allowed: {allowed}')
     if stoichiometry[known.index(name), j] == 0:
         raise InputError(f"found {kind} {name}, in which there is no {species}; allowed: a {kind} that contains it")
 

@@ -1,1 +1,1 @@
-"""The solution of a reactive flow in time, by PETSc: it knows arrays and numbers, no input files and no results."""
+"""PETSc solves a reactive flow in time here; this knows arrays and numbers, no input files and no results."""

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from fathometer.base.errors import InputError, naming, shortened
+from fathometer.base.errors import InputError, did_you_mean, naming, shortened
 from fathometer.config.problems import first_problem
 from fathometer.config.table import Table
 from fathometer.lab.studies.builds import BUILD
@@ -82,6 +82,7 @@ def check(
                 if value not in factors[name]:
                     raise InputError(
                         f"relative_to.{name}: found {shortened(value, 40)}; allowed: {_listed(factors[name])}"
+                        f"{did_you_mean(value, map(str, factors[name]))}"
                     )
             _known("columns", "figure", table.columns if figures else (), figures)
             _known("design", "design", [table.design] if table.design else [], designs)

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Literal
 
 from fathometer.base.errors import shortened
+from fathometer.base.formatting import counted, percent, ratio_text, spread_text
 from fathometer.lab.statistics.differences import Difference
 from fathometer.lab.statistics.interval import Estimate
 from fathometer.lab.statistics.ratios import ratios_by_round
@@ -20,11 +21,9 @@ from fathometer.lab.statistics.scaling import ScalingPoint, scaling
 from fathometer.lab.studies.design import text_of
 from fathometer.lab.studies.report.asked import SCALES
 from fathometer.lab.studies.report.levels import Intervals, intervals_of
-from fathometer.lab.studies.report.quantities import counted, ratio_text, spread_text
 from fathometer.lab.studies.report.selection import Block, Chosen, Key, keys_of
 from fathometer.lab.studies.results import CaseRuns, FigureInfo, Results
 from fathometer.lab.studies.study_file import AnswerTable
-from fathometer.report.formatting import percent
 
 Kind = Literal["name", "value", "ratio", "reference", "setting", "missing", "failed"]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
+from fathometer.base.formatting import counted, listed, ratio_text, value_text
 from fathometer.lab.statistics.interval import LEVEL
 from fathometer.lab.studies.builds import BASELINE, BUILD
 from fathometer.lab.studies.comparison import SHOWN, Compared, Comparison, Verdict, compare_builds, verdict_text
@@ -12,7 +13,6 @@ from fathometer.lab.studies.design import text_of
 from fathometer.lab.studies.report.answer import answer_sentence
 from fathometer.lab.studies.report.asked import Answer
 from fathometer.lab.studies.report.cells import NO_DIFFERENCE, NONE, Cell, Legend
-from fathometer.lab.studies.report.quantities import counted, listed, ratio_text, value_text
 from fathometer.lab.studies.report.selection import label
 from fathometer.lab.studies.report.tables import Head, View, views
 from fathometer.lab.studies.results import CaseRuns, Results

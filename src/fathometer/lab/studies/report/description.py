@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from fathometer.base.errors import shortened
+from fathometer.base.formatting import counted, duration_text, listed
 from fathometer.lab.studies.design import text_of
-from fathometer.lab.studies.report.quantities import counted, duration_text, listed
 from fathometer.lab.studies.results import Results
 from fathometer.report.configuration import (
     Part,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
+from fathometer.base.text_tables import cell_text, markdown_lines
 from fathometer.lab.studies.report.asked import answer_of
 from fathometer.lab.studies.report.cells import Cell, Legend
 from fathometer.lab.studies.report.compared import answered
@@ -17,7 +18,6 @@ from fathometer.lab.studies.report.published import Published, published
 from fathometer.lab.studies.report.remarks import remarks
 from fathometer.lab.studies.report.tables import Head, View
 from fathometer.lab.studies.results import Results
-from fathometer.report.tables import cell_text
 
 
 def markdown(results: Results, folder: Path | None = None) -> str:
@@ -59,7 +59,7 @@ def published_text(table: Published) -> str:
     """A published table with its source and doubts."""
     heads = [f"{name} ({unit})" if unit else name for name, unit, _ in table.heads]
     rows = [[text for text, _ in row] for row in table.rows]
-    lines = [f"### {cell_text(table.title)}", "", *table_lines(heads, [number for *_, number in table.heads], rows)]
+    lines = [f"### {cell_text(table.title)}", "", *markdown_lines(heads, [number for *_, number in table.heads], rows)]
     return "\n".join([*lines, "", cell_text(table.source), "", *(f"- {cell_text(note)}" for note in table.notes)])
 
 
@@ -67,7 +67,7 @@ def view_text(view: View) -> str:
     """One table under its title."""
     heads = [head_text(head) for head in view.heads]
     rows = [[one_line(cell) for cell in row] for row in view.rows]
-    lines = [f"## {cell_text(view.title)}", "", *table_lines(heads, [head.number for head in view.heads], rows)]
+    lines = [f"## {cell_text(view.title)}", "", *markdown_lines(heads, [head.number for head in view.heads], rows)]
     return "\n".join([*lines, *(f"\n{cell_text(note)}" for note in view.notes)])
 
 
@@ -75,15 +75,6 @@ def head_text(head: Head) -> str:
     """A column's name on one line: speed-up, total; total (s)."""
     text = f"{head.text}, {head.below}" if head.below else head.text
     return f"{text} ({head.unit})" if head.unit else text
-
-
-def table_lines(heads: Sequence[str], numbers: Sequence[bool], rows: Iterable[Sequence[str]]) -> list[str]:
-    """The lines of a table; columns of numbers stand to the right."""
-    return [
-        "| " + " | ".join(map(cell_text, heads)) + " |",
-        "|" + "|".join("---:" if number else "---" for number in numbers) + "|",
-        *("| " + " | ".join(map(cell_text, row)) + " |" for row in rows),
-    ]
 
 
 def one_line(cell: Cell) -> str:
@@ -95,7 +86,7 @@ def one_line(cell: Cell) -> str:
 
 
 def _pairs(rows: Sequence[tuple[str, str]]) -> str:
-    return "\n".join(table_lines(["", ""], [False, False], rows))
+    return "\n".join(markdown_lines(["", ""], [False, False], rows))
 
 
 def _block(text: str, language: str) -> str:

@@ -8,8 +8,8 @@ from datetime import datetime
 from statistics import median
 from typing import Any
 
+from fathometer.base.formatting import counted, duration_text
 from fathometer.lab.recipes.times import seconds_of
-from fathometer.lab.studies.report.quantities import counted, duration_text
 from fathometer.lab.studies.results import MEASURED, MOST_SECONDS, Results, seconds_of_runs
 
 

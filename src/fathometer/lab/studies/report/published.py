@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from fathometer.base.formatting import NONE, thousands
 from fathometer.lab.studies.landscape import NO_UNIT, SEE_UNIT, TEXT, Landscape, Value, landscape
 from fathometer.lab.studies.study_file import LandscapeTable
-from fathometer.report.formatting import NONE, THIN
 
 MISSING = f"{NONE}: not given there."
 
@@ -58,4 +58,4 @@ def _file(name: str | None, folder: Path | None) -> Path | None:
 def _text(value: Value) -> str:
     if isinstance(value, str):
         return value or NONE
-    return f"{value:,}".replace(",", THIN) if abs(value) >= 10_000 else f"{value}"
+    return thousands(f"{value:,}") if abs(value) >= 10_000 else f"{value}"

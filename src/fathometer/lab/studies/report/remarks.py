@@ -8,15 +8,14 @@ from datetime import datetime
 from statistics import median
 
 from fathometer.base.errors import shortened
+from fathometer.base.formatting import counted, duration_text, listed, percent, value_text
 from fathometer.lab.statistics.drift import drift
 from fathometer.lab.statistics.modes import two_levels
 from fathometer.lab.statistics.outliers import outliers
 from fathometer.lab.statistics.variance_levels import Place, variance_levels
 from fathometer.lab.studies.report.asked import Answer, answer_of, merits
 from fathometer.lab.studies.report.crossing import crossings
-from fathometer.lab.studies.report.quantities import counted, duration_text, listed, value_text
 from fathometer.lab.studies.results import MEASURED, Results
-from fathometer.report.formatting import percent
 
 MOST_NAMED = 4  # cases and reasons that a sentence names
 FEWEST = 6  # runs of a case, of which the first can be told from the others

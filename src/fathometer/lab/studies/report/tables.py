@@ -8,6 +8,7 @@ from fractions import Fraction
 from functools import cached_property
 from statistics import median
 
+from fathometer.base.formatting import common_size, listed, with_unit
 from fathometer.lab.studies.design import text_of
 from fathometer.lab.studies.report.asked import Answer, answer_of, merits
 from fathometer.lab.studies.report.cells import (
@@ -20,7 +21,6 @@ from fathometer.lab.studies.report.cells import (
     value_cell,
 )
 from fathometer.lab.studies.report.needed import rounds_needed_in
-from fathometer.lab.studies.report.quantities import common_size, listed, with_unit
 from fathometer.lab.studies.report.selection import Block, Key, blocks, label
 from fathometer.lab.studies.results import FigureInfo, Results
 from fathometer.lab.studies.study_file import AnswerTable

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import shutil
 import textwrap
 from collections.abc import Sequence
 
+from fathometer.base.text_tables import TextColumn, ruled
 from fathometer.lab.studies.report.asked import answer_of
 from fathometer.lab.studies.report.cells import Cell, Legend
 from fathometer.lab.studies.report.compared import answered
@@ -47,21 +47,12 @@ def _hanging(before: str, text: str, wide: int) -> list[str]:
 
 
 def _table(view: View, wide: int) -> str:
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Table
-
-    table = Table(title=escape(view.title), title_justify="left", box=SIMPLE_HEAD, title_style="")
+    columns = []
     for head in view.heads:
         below = f"({head.unit})" if head.unit else head.below
-        title = f"{head.text}\n{below}" if below else head.text
-        table.add_column(escape(title), justify="right" if head.number else "left", overflow="fold")
-    for row in view.rows[:MOST_ROWS]:
-        table.add_row(*(escape(_cell(cell)) for cell in row))
-    text = io.StringIO()
-    Console(file=text, width=wide, color_system=None, force_terminal=False).print(table)
-    lines = [line.rstrip() for line in text.getvalue().splitlines()]
+        columns.append(TextColumn(f"{head.text}\n{below}" if below else head.text, right=head.number))
+    rows = [[_cell(cell) for cell in row] for row in view.rows[:MOST_ROWS]]
+    lines = [ruled(view.title, columns, rows, wide), ""]
     if len(view.rows) > MOST_ROWS:
         lines.append(f"… and {len(view.rows) - MOST_ROWS} more rows: fathometer study report, or export")
     return "\n".join([*lines, *(line for note in view.notes for line in textwrap.wrap(note, wide))])

@@ -1,1 +1,1 @@
-"""What a time migration will cost: counts from its geometry, seconds and bytes on a machine, the layout to take."""
+"""The cost of a time migration is counted from its geometry: seconds and bytes on a machine, the layout to take."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fathometer.base.errors import InputError
+from fathometer.base.formatting import bytes_in_words
 from fathometer.parallel.decomposition import divisors
 from fathometer.plan.machine_file import Machine
 from fathometer.seismic.kirchhoff.cost.counts import Counts, SampledVelocities, counts_of, sampled_velocities
@@ -143,6 +144,6 @@ class _Layouts:
         if math.isinf(self.fewest_bytes):
             return f"{path}: no layout on {nodes}: the image has fewer places than ranks"
         return (
-            f"{path}: no layout fits the memory: {self.fewest_bytes / 1e9:.4g} GB are needed, "
-            f"{nodes} may use {last * self.budget / 1e9:.4g} GB; {ADVICE}"
+            f"{path}: no layout fits the memory: {bytes_in_words(self.fewest_bytes, 4)} are needed, "
+            f"{nodes} may use {bytes_in_words(last * self.budget, 4)}; {ADVICE}"
         )

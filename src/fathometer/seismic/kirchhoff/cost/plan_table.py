@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from fathometer.base.errors import InputError
-from fathometer.plan.formatting import bytes_in_words, seconds_in_words
+from fathometer.base.formatting import bytes_in_words, number_of, seconds_in_words
 from fathometer.plan.machine_file import Machine
-from fathometer.plan.table import comparison
+from fathometer.plan.table import amount, comparison
 from fathometer.runs.application import CostEstimate
 from fathometer.runs.told import note_lines
 from fathometer.seismic.kirchhoff.cost.plan import TimePlan, plan_time_migration
@@ -32,7 +32,7 @@ def lines(plan: TimePlan) -> list[str]:
     """The plan as a table for people."""
     layout, asked, recommended = plan.layout, plan.asked, plan.recommended
     grid, counts = layout.grid, plan.counts
-    blocks = f"{len(layout.blocks)} block{'s' * (len(layout.blocks) != 1)}"
+    blocks = number_of(len(layout.blocks), "block")
     places = " x ".join(str(grid.shape[axis]) for axis in grid.axes[:-1])
     text = [
         f"migrate-time {layout.survey.path} on {plan.machine.name}",
@@ -42,7 +42,7 @@ def lines(plan: TimePlan) -> list[str]:
         *note_lines(plan.notes, layout.survey.path, "--json lists all"),
         "",
     ]
-    further: dict[str, Callable[[TimePrediction], str]] = {"disk": lambda p: bytes_in_words(p.disk_bytes)}
+    further: dict[str, Callable[[TimePrediction], str]] = {"disk": lambda p: amount(p.disk_bytes)}
     text += comparison(asked, recommended, _layout, further, plan.budget)
     text.append("")
     parts = ", ".join(f"{name} {bytes_in_words(size)}" for name, size in asked.memory_bytes.items() if size)
@@ -60,4 +60,4 @@ def lines(plan: TimePlan) -> list[str]:
 
 def _layout(p: TimePrediction) -> str:
     ranks = f"{p.groups} groups of {p.ranks_per_block}" if p.groups > 1 else str(p.ranks)
-    return f"{p.nodes} node{'s' * (p.nodes > 1)}, {ranks} rank{'s' * (p.ranks_per_block > 1)} x {p.threads}"
+    return f"{number_of(p.nodes, 'node')}, {ranks} rank{'s' * (p.ranks_per_block > 1)} x {p.threads}"

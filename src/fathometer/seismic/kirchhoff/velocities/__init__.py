@@ -1,1 +1,2 @@
-"""RMS velocities and effective eta over place and vertical two-way time: where they come from, checked and at hand."""
+"""RMS velocities and effective eta over place and vertical two-way time are read or derived, checked and kept at
+hand."""

@@ -1,1 +1,1 @@
-"""Preparation of models for migration: the steps of `fathometer prepare`."""
+"""`fathometer prepare` makes a volume ready for migration, a module a step."""

@@ -1,1 +1,1 @@
-"""Volume formats, one module each, and what several of them share."""
+"""Each volume format has a module here, and what several of them share."""

@@ -7,7 +7,6 @@ exactly.
 
 from __future__ import annotations
 
-import ctypes
 import math
 import os
 from collections.abc import Mapping, Sequence
@@ -18,9 +17,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fathometer.base import ledger
-from fathometer.base.errors import FathometerError
-from fathometer.parallel.collectives import allgather
 from fathometer.storage import atomic
 from fathometer.storage.reading import reading
 from fathometer.storage.volumes.block import SPACE_AXES, BlockReader, Volume, VolumeInfo, check_shape, check_values
@@ -31,10 +27,9 @@ from fathometer.storage.volumes.formats.axis_metadata import Dimension, axis_nam
 from fathometer.storage.volumes.formats.dataset_key import choose_key
 from fathometer.storage.volumes.formats.netcdf_file import NetcdfFile
 from fathometer.storage.volumes.formats.netcdf_header import DEFAULT_FILLS, Header, StoredVariable, header_of
+from fathometer.storage.volumes.formats.netcdf_output import NewVariable, PnetcdfOutput
 from fathometer.storage.volumes.formats.place_metadata import CRS, mapped_crs, place_attributes
-from fathometer.storage.volumes.raw_array import RawArray
-from fathometer.storage.volumes.spot_check import SpotCheck
-from fathometer.storage.volumes.strategy import COLLECTIVE, ROOT, SHARED, Strategy
+from fathometer.storage.volumes.strategy import SHARED, Strategy
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -52,92 +47,39 @@ def missing(name: str, ranks: int) -> str:
     return "" if name == SHARED else pnetcdf.missing()
 
 
-class NetcdfSink:
+class NetcdfSink(PnetcdfOutput):
     """See registry.Sink."""
 
     def __init__(self, part: Path, path: Path, info: VolumeInfo, comm: MPI.Intracomm, strategy: Strategy) -> None:
-        check_opening(part, comm, os.O_RDWR)
-        self._sync = strategy.sync != "none"
-        if strategy.name == ROOT:  # of which `comm` holds rank 0 alone
-            strategy = Strategy.of(COLLECTIVE)
-        self._spot_check = SpotCheck()
-        self._file = NetcdfFile(part, comm, strategy, create=True)
+        names, kind = axis_names(info), np.dtype(np.float64)
+        axes = {} if info.spacing is None else {name: coordinates(info, axis) for axis, name in enumerate(names)}
+        variables = [
+            NewVariable(name, (name,), kind, {"units": unit}) for name, unit in zip(axes, info.axis_units, strict=False)
+        ]
+        variables.append(NewVariable(VARIABLE, names, info.dtype, _attributes(info)))
+        sizes = dict(zip(names, info.shape, strict=True))
+        super().__init__(part, path, sizes, variables, {"Conventions": "CF-1.8"}, comm, strategy)
         try:
-            self._define(info)
-            self._reserve(part, info, comm)
-            for variable, axis_coordinates in self._axes:
-                block = axis_coordinates if comm.rank == 0 else axis_coordinates[:0]
-                self._file.move(variable, block, (0,), True)
+            for name, values in axes.items():
+                self.put(name, [((0,), values)] if comm.rank == 0 else [])
         except OSError:
             self._file.close()
             raise
 
-    def _define(self, info: VolumeInfo) -> None:
-        file, dimensions = self._file, (ctypes.c_int * len(info.shape))()
-        self._axes: list[tuple[int, NDArray[np.float64]]] = []
-        names = axis_names(info)
-        for axis, (name, cells) in enumerate(zip(names, info.shape, strict=True)):
-            dimensions[axis] = file.inquire("def_dim", name.encode(), cells)
-        if info.spacing is not None:
-            for axis, name in enumerate(names):
-                dimension = (ctypes.c_int * 1)(dimensions[axis])
-                variable = file.inquire("def_var", name.encode(), pnetcdf.DOUBLE, 1, dimension)
-                file.text(variable, "units", info.axis_units[axis])
-                self._axes.append((variable, coordinates(info, axis)))
-        kind = pnetcdf.FLOAT if info.dtype.itemsize == 4 else pnetcdf.DOUBLE
-        self._variable = file.inquire("def_var", VARIABLE.encode(), kind, len(info.shape), dimensions)
-        for key, numbers in (("spacing", info.spacing), ("origin", info.origin)):
-            if numbers is not None:
-                file.numbers(self._variable, key, pnetcdf.DOUBLE, numbers)
-        if info.unit is not None:
-            file.text(self._variable, "units", info.unit)
-        if info.labels is not None:
-            file.text(self._variable, "labels", "\n".join(info.labels))
-        for key, value in place_attributes(info.place).items():
-            if isinstance(value, str):
-                file.text(self._variable, key, value)
-            else:
-                file.numbers(self._variable, key, pnetcdf.DOUBLE, np.atleast_1d(value).tolist())
-        file.text(pnetcdf.GLOBAL, "Conventions", "CF-1.8")
-        file("enddef")
-
-    def _reserve(self, part: Path, info: VolumeInfo, comm: MPI.Intracomm) -> None:
-        """Reserve the file's space, so that a full disk is noticed now."""
-        start = self._file.inquire("inq_varoffset", self._variable, kind=ctypes.c_longlong)
-        self._array = RawArray(part, start, info.shape, info.dtype.newbyteorder(">"))
-        failures: list[OSError] = []
-        if comm.rank == 0:
-            try:
-                handle = os.open(part, os.O_WRONLY)
-                try:
-                    atomic.reserve(handle, start + math.prod(info.shape) * info.dtype.itemsize)
-                finally:
-                    os.close(handle)
-            except OSError as error:
-                failures.append(error)
-        for failure in allgather(comm, failures)[0]:
-            raise failure
-
     def write(self, block: NDArray[Any], lo: Sequence[int]) -> None:
         """See registry.Sink."""
-        self._file.move(self._variable, block, lo, True)
-        self._spot_check.record(block.astype(self._array.dtype), lo)
+        self.put(VARIABLE, [(lo, block)])
 
-    def flush(self) -> None:
-        """See registry.Sink."""
-        if self._sync:
-            with ledger.flush():
-                self._file("sync")
 
-    def close(self) -> None:
-        """See registry.Sink."""
-        self._file.close()
-        self._file.verify_header()
-        self._spot_check.verify_raw(self._array)
-
-    def abandon(self, error: FathometerError) -> None:
-        """See registry.Sink."""
-        self._file.close()
+def _attributes(info: VolumeInfo) -> dict[str, str | NDArray[Any]]:
+    """Of the array: spacing and origin, where known; units, labels, place."""
+    own = {"spacing": info.spacing, "origin": info.origin, "units": info.unit}
+    own |= {"labels": None if info.labels is None else "\n".join(info.labels)} | place_attributes(info.place)
+    return {
+        key: value if isinstance(value, str) else np.atleast_1d(np.asarray(value, np.float64))
+        for key, value in own.items()
+        if value is not None
+    }
 
 
 class NetcdfVolume(BlockReader):
@@ -208,7 +150,7 @@ class NetcdfSource:
     def read(self, box: Box) -> NDArray[Any]:
         """See registry.Source."""
         block = allocate_block(self._volume.path, box, self._volume.info.dtype.newbyteorder("="), self._comm)
-        self._file.move(self._variable, block, box[0], False)
+        self._file.get(self._variable, block, box[0])
         return block
 
     def close(self) -> None:

@@ -59,14 +59,14 @@ class NetcdfFile:
         self._call(name, self.number, *arguments, ctypes.byref(value))
         return int(value.value)
 
-    def move(self, variable: int, block: NDArray[Any], lo: Sequence[int], write: bool) -> None:
-        """Collective. Write or read this rank's block, which may be empty, in calls of at most LARGEST_CALL bytes.
+    def get(self, variable: int, block: NDArray[Any], lo: Sequence[int]) -> None:
+        """Collective. Read this rank's block, which may be empty, in calls of at most LARGEST_CALL bytes.
 
         All ranks make the same number of collective calls, also after one that failed.
         """
         hi = [a + n for a, n in zip(lo, block.shape, strict=True)]
         boxes: list[Box] = list(slabs(lo, hi, max(1, LARGEST_CALL // block.dtype.itemsize)))
-        verb, flat = "put" if write else "get", block.reshape(-1)
+        flat = block.reshape(-1)
         datatype = handle_of(datatype_of(block.dtype))
         errors: list[OSError] = []
 
@@ -88,14 +88,14 @@ class NetcdfFile:
             if self._strategy.name == INDEPENDENT:
                 attempt("begin_indep_data")
                 for box in boxes:
-                    first = transfer(f"{verb}_vara", box, first)
+                    first = transfer("get_vara", box, first)
                 attempt("end_indep_data")
             elif self._strategy.name == NONBLOCKING:
                 requests = (ctypes.c_int * max(1, len(boxes)))()
                 states = (ctypes.c_int * max(1, len(boxes)))()
                 for number, box in enumerate(boxes):
                     request = ctypes.c_int()
-                    first = transfer(f"i{verb}_vara", box, first, ctypes.byref(request))
+                    first = transfer("iget_vara", box, first, ctypes.byref(request))
                     requests[number] = request.value
                 attempt("begin_indep_data")
                 attempt("wait", len(boxes), requests, states)
@@ -103,7 +103,7 @@ class NetcdfFile:
             else:
                 empty = tuple(lo), tuple(lo)
                 for box in boxes + [empty] * (most_calls - len(boxes)):
-                    first = transfer(f"{verb}_vara_all", box, first)
+                    first = transfer("get_vara_all", box, first)
         if errors:
             raise errors[0]
 

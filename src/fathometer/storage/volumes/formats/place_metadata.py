@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from fathometer.base.errors import InputError, shortened
+from fathometer.base.formatting import number_of
 from fathometer.storage.traces.reference_system import tidy_crs
 from fathometer.storage.volumes.block import VolumeInfo
 from fathometer.storage.volumes.place import Place, World
@@ -139,7 +140,7 @@ def _numbers(attributes: Any, key: str, count: int) -> list[float]:
     with contextlib.suppress(TypeError, ValueError):
         numbers = [float(number) for number in np.asarray(value).reshape(-1)]
     if len(numbers) != count or not np.isfinite(numbers).all():
-        raise InputError(f"{key}: found {shortened(str(attributes[key]))}; needed: {count} number{'s'[: count - 1]}")
+        raise InputError(f"{key}: found {shortened(str(attributes[key]))}; needed: {number_of(count, 'number')}")
     return numbers
 
 

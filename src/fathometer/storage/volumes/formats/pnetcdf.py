@@ -40,7 +40,6 @@ ARGUMENT_TYPES: dict[str, list[Any]] = {
     "ncmpi_begin_indep_data": [c_int],
     "ncmpi_end_indep_data": [c_int],
     "ncmpi_put_vara": [c_int, c_int, LONG_POINTER, LONG_POINTER, c_void_p, c_longlong, c_void_p],
-    "ncmpi_put_vara_all": [c_int, c_int, LONG_POINTER, LONG_POINTER, c_void_p, c_longlong, c_void_p],
     "ncmpi_iput_vara": [c_int, c_int, LONG_POINTER, LONG_POINTER, c_void_p, c_longlong, c_void_p, INT_POINTER],
     "ncmpi_get_vara": [c_int, c_int, LONG_POINTER, LONG_POINTER, c_void_p, c_longlong, c_void_p],
     "ncmpi_get_vara_all": [c_int, c_int, LONG_POINTER, LONG_POINTER, c_void_p, c_longlong, c_void_p],

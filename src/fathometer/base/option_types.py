@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from fathometer.base.errors import InputError
+from fathometer.base.errors import InputError, did_you_mean
 
 OPERATIONS = ("write", "read")
 MOST_DIGITS = 9  # of a whole number
@@ -51,8 +51,10 @@ def names(text: str) -> tuple[str, ...]:
 def operations(text: str) -> tuple[str, ...]:
     """write, read or both, in this order."""
     given = names(text)
-    if not set(given) <= set(OPERATIONS):
-        raise argparse.ArgumentTypeError(f"found {text}; allowed: write, read, or both with a comma between")
+    for name in given:
+        if name not in OPERATIONS:
+            meant = did_you_mean(name, OPERATIONS)
+            raise argparse.ArgumentTypeError(f"found {text}; allowed: write, read, or both with a comma between{meant}")
     return tuple(name for name in OPERATIONS if name in given)
 
 
@@ -61,8 +63,10 @@ def choices_of(*known: str) -> Callable[[str], tuple[str, ...]]:
 
     def read(text: str) -> tuple[str, ...]:
         given = names(text)
-        if not set(given) <= set(known):
-            raise argparse.ArgumentTypeError(f"found {text}; allowed: {', '.join(known)}, with commas between")
+        for name in given:
+            if name not in known:
+                allowed = f"{', '.join(known)}, with commas between{did_you_mean(name, known)}"
+                raise argparse.ArgumentTypeError(f"found {text}; allowed: {allowed}")
         return given
 
     return read
@@ -198,6 +202,3 @@ def read_by(module: str, function: str) -> Callable[[str], Any]:
             raise argparse.ArgumentTypeError(str(error)) from None
 
     return read
-
-
-strategies = read_by("fathometer.lab.io.cases", "strategy_names")
