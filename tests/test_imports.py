@@ -49,6 +49,22 @@ FLOORS = {
         statistics turns
         stencil_options
     """,
+    "fathometer.lab.studies": """
+        course forecast
+        report study
+        launch_choice
+        batch_runner execution
+        batch_script
+        cluster_runner comparison job preparation selection
+        asked store
+        mixes
+        cluster_launcher parts
+        cluster_place
+        program query room
+        builds cpu_order export launching levels placed published rounds runner
+        placement results single_run study_file
+        clock design landscape order page_cache processes watch
+    """,
     "fathometer.apps": """
         ocean reactive
     """,

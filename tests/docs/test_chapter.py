@@ -13,7 +13,7 @@ from cli_support import clean_environment
 from paths import ROOT
 from patience import PATIENCE
 
-from fathometer.lab.studies.report.asked import Answer, check
+from fathometer.lab.studies.asked import Answer, check
 from fathometer.lab.studies.store import read_results
 from fathometer.lab.studies.study import cases_and_designs, parts_of
 from fathometer.lab.studies.study_file import load_study

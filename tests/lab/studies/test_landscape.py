@@ -7,8 +7,8 @@ from cli_support import run
 
 from fathometer.base.errors import InputError
 from fathometer.lab.studies.landscape import NO_UNIT, PUBLISHED, SEE_UNIT, TEXT, landscape, landscapes
+from fathometer.lab.studies.published import published, shown
 from fathometer.lab.studies.report.markdown import published_text
-from fathometer.lab.studies.report.published import published, shown
 from fathometer.lab.studies.study_file import LandscapeTable
 
 OWN = """

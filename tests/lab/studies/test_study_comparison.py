@@ -8,6 +8,7 @@ from cli_support import run
 from laws import STUDIES
 
 from fathometer.base.errors import InputError
+from fathometer.lab.studies.asked import answer_of
 from fathometer.lab.studies.builds import BASELINE, BUILD, baseline_words, to_repeat
 from fathometer.lab.studies.comparison import (
     GateError,
@@ -18,7 +19,6 @@ from fathometer.lab.studies.comparison import (
     require_gate,
     verdict_text,
 )
-from fathometer.lab.studies.report.asked import answer_of
 from fathometer.lab.studies.report.compared import answered, sentences, view
 from fathometer.lab.studies.results import Run
 from fathometer.lab.studies.watch import OTHERS

@@ -34,8 +34,8 @@ def run(options: Options) -> None:
                          + " of FOLDER and --landscape; allowed: one of them")  # fmt: skip
     if options.landscape is not None:
         from fathometer.lab.studies.landscape import landscape
+        from fathometer.lab.studies.published import shown
         from fathometer.lab.studies.report.markdown import published_text
-        from fathometer.lab.studies.report.published import shown
 
         print_text(published_text(shown(landscape(options.landscape))))
         return

@@ -27,10 +27,9 @@ from fathometer.base.formatting import counted, ratio_text
 from fathometer.lab.statistics.dependence import telling
 from fathometer.lab.statistics.interval import LEVEL, Estimate
 from fathometer.lab.statistics.signed_ranks import shift_of_ratios
+from fathometer.lab.studies.asked import answer_of, merits
 from fathometer.lab.studies.builds import BUILD, FEWEST_PAIRS, by_round, sound_rounds, with_baseline
-from fathometer.lab.studies.report.asked import answer_of, merits
-from fathometer.lab.studies.report.cells import is_exact
-from fathometer.lab.studies.results import MEASURED, CaseRuns, FigureInfo, Results, Run
+from fathometer.lab.studies.results import MEASURED, CaseRuns, FigureInfo, Results, Run, is_exact
 from fathometer.lab.studies.study_file import GateTable
 
 SHOWN = 2 * LEVEL - 1  # level of intervals, of which each end holds with LEVEL

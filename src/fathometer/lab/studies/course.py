@@ -12,15 +12,15 @@ from typing import Any
 from fathometer.base.errors import FathometerError, InputError, shortened
 from fathometer.base.host import cpu_model
 from fathometer.base.ledger import now
+from fathometer.lab.studies.asked import answer_of
 from fathometer.lab.studies.batch_runner import cancel_jobs
 from fathometer.lab.studies.builds import to_repeat
 from fathometer.lab.studies.cluster_runner import clusters_in
 from fathometer.lab.studies.design import Case
 from fathometer.lab.studies.mixes import with_throughput
-from fathometer.lab.studies.report.asked import answer_of
-from fathometer.lab.studies.report.selection import winners
 from fathometer.lab.studies.results import CaseRuns, Results, Run, seconds_of_runs
 from fathometer.lab.studies.rounds import Rounds, StudyDisplay
+from fathometer.lab.studies.selection import winners
 from fathometer.lab.studies.store import (
     LOCK,
     MACHINE,

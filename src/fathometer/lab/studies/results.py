@@ -30,6 +30,13 @@ class FigureInfo:
     role: Literal["merit", "context"] = "merit"
 
 
+def is_exact(figure: FigureInfo, *values: Sequence[float]) -> bool:
+    """Whether these are counts that came out the same every time, of each case twice at least: chance has no part in
+    them, and a difference needs no more rounds. Times and rates are never taken for such."""
+    timed = "seconds" in figure.unit or "_per_" in figure.unit
+    return not timed and all(len(each) > 1 and min(each) == max(each) for each in values)
+
+
 @dataclass(frozen=True)
 class Run:
     """One run of one case.

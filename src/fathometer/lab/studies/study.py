@@ -14,6 +14,7 @@ from fathometer.lab.recipes.recipe import KNOWN
 from fathometer.lab.recipes.template import Value, names_in, text_of
 from fathometer.lab.recipes.times import seconds_of
 from fathometer.lab.statistics.stopping import StoppingRule
+from fathometer.lab.studies.asked import Answer, check
 from fathometer.lab.studies.builds import BASELINE, BUILD, baseline_words, with_baseline
 from fathometer.lab.studies.cluster_place import place_of
 from fathometer.lab.studies.cpu_order import places_of
@@ -24,8 +25,7 @@ from fathometer.lab.studies.mixes import ALONE, Baselines, Job, Mix, alone_cases
 from fathometer.lab.studies.parts import OneProgram, Parts
 from fathometer.lab.studies.placement import KEYS
 from fathometer.lab.studies.program import program_of
-from fathometer.lab.studies.report.asked import Answer, check
-from fathometer.lab.studies.report.published import published
+from fathometer.lab.studies.published import published
 from fathometer.lab.studies.results import FigureInfo
 from fathometer.lab.studies.rounds import Limits
 from fathometer.lab.studies.study_file import RepetitionsTable, Study

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from fathometer.lab.studies.levels import assumption
 from fathometer.lab.studies.report.answer import answer_sentence
 from fathometer.lab.studies.report.cells import LONGEST_REASON, MOST_SIGNS, Legend
-from fathometer.lab.studies.report.levels import assumption
 from fathometer.lab.studies.report.progress import progress_line, progress_of
 from fathometer.lab.studies.report.remarks import remarks
 from fathometer.lab.studies.report.tables import views

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from fathometer.lab.studies.report.asked import answer_of
+from fathometer.lab.studies.asked import answer_of
 from fathometer.lab.studies.report.page import render, write_page
 from fathometer.lab.studies.report.plots import plots
 from fathometer.lab.studies.report.samples import samples

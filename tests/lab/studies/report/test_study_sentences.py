@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 from support import FULL
 
+from fathometer.lab.studies.asked import answer_of
 from fathometer.lab.studies.report.answer import answer_sentence
-from fathometer.lab.studies.report.asked import answer_of
 from fathometer.lab.studies.report.cells import is_speed
 from fathometer.lab.studies.report.remarks import remarks
-from fathometer.lab.studies.report.selection import label
 from fathometer.lab.studies.report.tables import views
+from fathometer.lab.studies.selection import label
 from tests.support.study_support import KERNEL, MEMORY, TOTAL, study
 
 DRAWS = 300 if FULL else 40

@@ -8,11 +8,11 @@ from fathometer.base.errors import InputError
 from fathometer.base.formatting import THIN, duration_text, ratio_text, spread_text, value_text
 from fathometer.lab.statistics.interval import interval
 from fathometer.lab.statistics.stopping import LEVEL_LOOKED_AT
+from fathometer.lab.studies.asked import answer_of
+from fathometer.lab.studies.levels import level_of
 from fathometer.lab.studies.report.answer import answer_sentence
-from fathometer.lab.studies.report.asked import answer_of
-from fathometer.lab.studies.report.levels import level_of
-from fathometer.lab.studies.report.selection import blocks, winners
 from fathometer.lab.studies.report.tables import MOST_COLUMNS, views
+from fathometer.lab.studies.selection import blocks, winners
 from tests.support.study_support import KERNEL, MEMORY, TOTAL, speed, study
 
 RANKS = {"ranks": [1, 2], "threads": [1, 2]}

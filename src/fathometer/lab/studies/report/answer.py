@@ -21,13 +21,13 @@ from fathometer.base.formatting import (
 )
 from fathometer.lab.statistics.differences import Difference, level_of_best, rounds_needed
 from fathometer.lab.statistics.ratios import ByRound, ratios_by_round
+from fathometer.lab.studies.asked import Answer, answer_of, cases_of, merits
 from fathometer.lab.studies.design import text_of
-from fathometer.lab.studies.report.asked import Answer, answer_of, cases_of, merits
-from fathometer.lab.studies.report.cells import is_exact, is_speed
-from fathometer.lab.studies.report.levels import Intervals, intervals_of
+from fathometer.lab.studies.levels import Intervals, intervals_of
+from fathometer.lab.studies.report.cells import is_speed
 from fathometer.lab.studies.report.needed import rounds_needed_in
-from fathometer.lab.studies.report.selection import Block, Chosen, Key, blocks, label
-from fathometer.lab.studies.results import MEASURED, CaseRuns, FigureInfo, Results
+from fathometer.lab.studies.results import MEASURED, CaseRuns, FigureInfo, Results, is_exact
+from fathometer.lab.studies.selection import Block, Chosen, Key, blocks, label
 from fathometer.lab.studies.study_file import AnswerTable
 
 MOST_NAMED = 4  # choices that a sentence names

@@ -18,11 +18,11 @@ from fathometer.lab.statistics.differences import Difference
 from fathometer.lab.statistics.interval import Estimate
 from fathometer.lab.statistics.ratios import ratios_by_round
 from fathometer.lab.statistics.scaling import ScalingPoint, scaling
+from fathometer.lab.studies.asked import SCALES
 from fathometer.lab.studies.design import text_of
-from fathometer.lab.studies.report.asked import SCALES
-from fathometer.lab.studies.report.levels import Intervals, intervals_of
-from fathometer.lab.studies.report.selection import Block, Chosen, Key, keys_of
-from fathometer.lab.studies.results import CaseRuns, FigureInfo, Results
+from fathometer.lab.studies.levels import Intervals, intervals_of
+from fathometer.lab.studies.results import CaseRuns, FigureInfo, Results, is_exact
+from fathometer.lab.studies.selection import Block, Chosen, Key, keys_of
 from fathometer.lab.studies.study_file import AnswerTable
 
 Kind = Literal["name", "value", "ratio", "reference", "setting", "missing", "failed"]
@@ -89,13 +89,6 @@ def is_speed(figure: FigureInfo) -> bool:
     if figure.direction == "lower":
         return figure.unit == "seconds"
     return figure.direction == "higher" and "_per_" in figure.unit
-
-
-def is_exact(figure: FigureInfo, *values: Sequence[float]) -> bool:
-    """Whether these are counts that came out the same every time, of each case twice at least: chance has no part in
-    them, and a difference needs no more rounds. Times and rates are never taken for such."""
-    timed = "seconds" in figure.unit or "_per_" in figure.unit
-    return not timed and all(len(each) > 1 and min(each) == max(each) for each in values)
 
 
 def ratio_name(figure: FigureInfo) -> str:

@@ -7,15 +7,15 @@ from statistics import median
 
 from fathometer.base.formatting import counted, listed, ratio_text, value_text
 from fathometer.lab.statistics.interval import LEVEL
+from fathometer.lab.studies.asked import Answer
 from fathometer.lab.studies.builds import BASELINE, BUILD
 from fathometer.lab.studies.comparison import SHOWN, Compared, Comparison, Verdict, compare_builds, verdict_text
 from fathometer.lab.studies.design import text_of
 from fathometer.lab.studies.report.answer import answer_sentence
-from fathometer.lab.studies.report.asked import Answer
 from fathometer.lab.studies.report.cells import NO_DIFFERENCE, NONE, Cell, Legend
-from fathometer.lab.studies.report.selection import label
 from fathometer.lab.studies.report.tables import Head, View, views
 from fathometer.lab.studies.results import CaseRuns, Results
+from fathometer.lab.studies.selection import label
 
 MOST_NAMED = 6
 ENDS = f"Each end of an interval holds with {100 * LEVEL:g} %."

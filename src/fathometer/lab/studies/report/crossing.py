@@ -8,7 +8,7 @@ from typing import Literal
 
 from fathometer.lab.profile.study_figures import RATIO
 from fathometer.lab.statistics.interval import Estimate
-from fathometer.lab.studies.report.levels import intervals_of
+from fathometer.lab.studies.levels import intervals_of
 from fathometer.lab.studies.results import Results
 
 ALONG = ("nodes", "ranks")  # factors over which it is looked for, the first that varies

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fathometer.base.text_tables import cell_text, markdown_lines
-from fathometer.lab.studies.report.asked import answer_of
+from fathometer.lab.studies.asked import answer_of
+from fathometer.lab.studies.levels import assumption
+from fathometer.lab.studies.published import Published, published
 from fathometer.lab.studies.report.cells import Cell, Legend
 from fathometer.lab.studies.report.compared import answered
 from fathometer.lab.studies.report.description import command, configuration, description, keys
-from fathometer.lab.studies.report.levels import assumption
 from fathometer.lab.studies.report.progress import progress_line
-from fathometer.lab.studies.report.published import Published, published
 from fathometer.lab.studies.report.remarks import remarks
 from fathometer.lab.studies.report.tables import Head, View
 from fathometer.lab.studies.results import Results

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from fathometer.lab.statistics.differences import rounds_needed
-from fathometer.lab.studies.report.asked import Answer, cases_of, merits
-from fathometer.lab.studies.report.levels import level_of
-from fathometer.lab.studies.report.selection import places
+from fathometer.lab.studies.asked import Answer, cases_of, merits
+from fathometer.lab.studies.levels import level_of
 from fathometer.lab.studies.results import Results
+from fathometer.lab.studies.selection import places
 from fathometer.lab.studies.study_file import AnswerTable
 
 

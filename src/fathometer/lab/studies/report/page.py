@@ -7,17 +7,17 @@ import time
 from pathlib import Path
 from urllib.parse import quote
 
-from fathometer.lab.studies.report.asked import answer_of
+from fathometer.lab.studies.asked import answer_of
+from fathometer.lab.studies.levels import assumption
+from fathometer.lab.studies.published import published
 from fathometer.lab.studies.report.compared import answered
 from fathometer.lab.studies.report.description import command, configuration, description, facts, keys
-from fathometer.lab.studies.report.levels import assumption
 from fathometer.lab.studies.report.plots import plots
 from fathometer.lab.studies.report.profiles import is_profiled, pages_of
 from fathometer.lab.studies.report.progress import progress_line
-from fathometer.lab.studies.report.published import published
 from fathometer.lab.studies.report.remarks import remarks
-from fathometer.lab.studies.report.selection import label
 from fathometer.lab.studies.results import Results
+from fathometer.lab.studies.selection import label
 from fathometer.report.template import render_page
 from fathometer.storage import atomic
 

@@ -12,13 +12,13 @@ from fathometer.base.errors import shortened
 from fathometer.base.formatting import unit_of
 from fathometer.lab.recipes.expression import Value
 from fathometer.lab.statistics.interval import Estimate
+from fathometer.lab.studies.asked import Answer, merits
 from fathometer.lab.studies.design import text_of
-from fathometer.lab.studies.report.asked import Answer, merits
+from fathometer.lab.studies.levels import Intervals, intervals_of
 from fathometer.lab.studies.report.colours import COLOURS, LONGEST_NAME
-from fathometer.lab.studies.report.levels import Intervals, intervals_of
 from fathometer.lab.studies.report.samples import samples
-from fathometer.lab.studies.report.selection import Block, Key, blocks, label
 from fathometer.lab.studies.results import FigureInfo, Results
+from fathometer.lab.studies.selection import Block, Key, blocks, label
 from fathometer.lab.studies.study_file import AnswerTable, PlotTable
 from fathometer.report.figures import DOT, INK, LINE, SQUARE, Figure, figure, plain
 

@@ -13,7 +13,7 @@ from fathometer.lab.statistics.drift import drift
 from fathometer.lab.statistics.modes import two_levels
 from fathometer.lab.statistics.outliers import outliers
 from fathometer.lab.statistics.variance_levels import Place, variance_levels
-from fathometer.lab.studies.report.asked import Answer, answer_of, merits
+from fathometer.lab.studies.asked import Answer, answer_of, merits
 from fathometer.lab.studies.report.crossing import crossings
 from fathometer.lab.studies.results import MEASURED, Results
 

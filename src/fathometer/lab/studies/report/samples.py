@@ -8,10 +8,9 @@ from typing import Any
 
 from fathometer.base.errors import shortened
 from fathometer.lab.statistics.outliers import outliers
-from fathometer.lab.studies.report.cells import is_exact
 from fathometer.lab.studies.report.colours import COLOURS, LONGEST_NAME
-from fathometer.lab.studies.report.selection import label
-from fathometer.lab.studies.results import FigureInfo, Results
+from fathometer.lab.studies.results import FigureInfo, Results, is_exact
+from fathometer.lab.studies.selection import label
 from fathometer.report.figures import DOT, INK, LINE, Figure, figure, plain
 
 MOST_CASES = 60  # whose samples are drawn

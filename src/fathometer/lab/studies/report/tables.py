@@ -9,8 +9,8 @@ from functools import cached_property
 from statistics import median
 
 from fathometer.base.formatting import common_size, listed, with_unit
+from fathometer.lab.studies.asked import Answer, answer_of, merits
 from fathometer.lab.studies.design import text_of
-from fathometer.lab.studies.report.asked import Answer, answer_of, merits
 from fathometer.lab.studies.report.cells import (
     Cell,
     Legend,
@@ -21,8 +21,8 @@ from fathometer.lab.studies.report.cells import (
     value_cell,
 )
 from fathometer.lab.studies.report.needed import rounds_needed_in
-from fathometer.lab.studies.report.selection import Block, Key, blocks, label
 from fathometer.lab.studies.results import FigureInfo, Results
+from fathometer.lab.studies.selection import Block, Key, blocks, label
 from fathometer.lab.studies.study_file import AnswerTable
 
 MOST_COLUMNS = 10  # with those of the rows' names: what fits on paper; further ones go into another table

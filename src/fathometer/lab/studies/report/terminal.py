@@ -7,10 +7,10 @@ import textwrap
 from collections.abc import Sequence
 
 from fathometer.base.text_tables import TextColumn, ruled
-from fathometer.lab.studies.report.asked import answer_of
+from fathometer.lab.studies.asked import answer_of
+from fathometer.lab.studies.levels import assumption
 from fathometer.lab.studies.report.cells import Cell, Legend
 from fathometer.lab.studies.report.compared import answered
-from fathometer.lab.studies.report.levels import assumption
 from fathometer.lab.studies.report.progress import progress_line
 from fathometer.lab.studies.report.remarks import remarks
 from fathometer.lab.studies.report.tables import View

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 
 from fathometer.lab.recipes.expression import Value
 from fathometer.lab.statistics.winners import winner
+from fathometer.lab.studies.asked import Answer, cases_of, merits, names_of, varied
 from fathometer.lab.studies.design import text_of
-from fathometer.lab.studies.report.asked import Answer, cases_of, merits, names_of, varied
-from fathometer.lab.studies.report.levels import seed_of
+from fathometer.lab.studies.levels import seed_of
 from fathometer.lab.studies.results import MEASURED, CaseRuns, FigureInfo, Results, RunKind
 from fathometer.lab.studies.study_file import AnswerTable
 
