@@ -22,6 +22,7 @@ from pydantic import model_validator
 
 from fathometer.base import ledger
 from fathometer.base.errors import FathometerError, InputError
+from fathometer.base.formatting import time_text, times_text
 from fathometer.config.input_file import InputFile
 from fathometer.config.quantities import SimulatedTime
 from fathometer.config.table import Table, key, section
@@ -37,7 +38,6 @@ from fathometer.record.envelope import Figure
 from fathometer.record.ranks import seconds
 from fathometer.report.missing import panels_of_results, panels_or_missing
 from fathometer.report.scale import spread
-from fathometer.report.times import time_text, times_text
 from fathometer.runs.application import Application, CostEstimate, Heading, Identity, Panel
 from fathometer.runs.field_series import NetcdfSeries
 from fathometer.runs.restart_hint import DIRECTORY

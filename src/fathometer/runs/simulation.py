@@ -179,3 +179,10 @@ class Simulation(ABC):
     def close(self) -> None:
         """Collective. Free what the model holds beside memory."""
         return
+
+
+def missing_share(before: float, now: float, gained: float) -> float:
+    """What is missing of a conserved quantity, relative to the largest of what there was, is and has come in; for a row
+    of `balance`."""
+    largest = max(abs(before), abs(now), abs(gained))
+    return abs(now - before - gained) / largest if largest else 0.0

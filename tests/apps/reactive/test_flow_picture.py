@@ -8,7 +8,7 @@ from fathometer.apps.reactive.fields import CellState, Field
 from fathometer.apps.reactive.sections import read_section, section_of
 from fathometer.apps.reactive.shown import PICTURE, Shown, chosen, draw, flow_figure, label_of, show
 from fathometer.base.errors import InputError
-from fathometer.report.times import time_text, times_text
+from fathometer.base.formatting import time_text, times_text
 
 
 def field(kind, name, unit="mol/kg"):

@@ -11,9 +11,8 @@ from typing import Any
 
 from fathometer.apps.ocean.page_tables import balance_table, block_panel, parts_table, solver_table
 from fathometer.apps.ocean.shown import MAPS, course_panel, map_panels
-from fathometer.report.formatting import count, digits
+from fathometer.base.formatting import bytes_in_words, count, digits, time_text
 from fathometer.report.missing import panels_of_results, panels_or_missing
-from fathometer.report.times import time_text
 from fathometer.runs.application import Heading, Panel
 
 # Panels of what only a run that has ended knows, by their entries of the results.
@@ -56,7 +55,7 @@ def lines(record: Mapping[str, Any]) -> list[str]:
     found = [
         f"{figures['total']:.1f} s, of these {figures['baroclinic']:.1f} s baroclinic and "
         f"{figures['barotropic']:.1f} s barotropic in {figures['steps']:.0f} steps with "
-        f"{figures['iterations a step']:.3g} iterations; at most {figures['peak memory'] / 1e9:.2g} GB a rank"
+        f"{figures['iterations a step']:.3g} iterations; at most {bytes_in_words(figures['peak memory'])} a rank"
     ]
     if figures["simulated years a day"]:
         found.append(

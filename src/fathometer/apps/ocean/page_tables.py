@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from fathometer.report.formatting import digits
+from fathometer.base.formatting import digits
 from fathometer.report.panels_beside import OWNERS
 from fathometer.runs.application import Panel
 

@@ -14,11 +14,11 @@ import numpy as np
 from fathometer.apps.ocean.field_maps import FieldFile, MapKind
 from fathometer.base import ledger
 from fathometer.base.errors import FathometerError
+from fathometer.base.formatting import simulated_unit, time_text
 from fathometer.pictures import sheet
 from fathometer.report.figures import COLOURS, POINT
 from fathometer.report.missing import missing
 from fathometer.report.scale import Values, spread
-from fathometer.report.times import time_text, unit_of
 from fathometer.runs.application import Panel
 from fathometer.shown.lines import Row, Series, mean_of, series_panel
 from fathometer.shown.planes import Plane, planes_figure, planes_panel, thinned
@@ -154,7 +154,7 @@ def ocean_figure(shown: Shown, subject: str) -> Figure:
 def course_panel(record: Mapping[str, Any]) -> Panel:
     """The time series. Raises ValueError where there are no rows."""
     rows: Sequence[Row] = record["results"]["course"]
-    unit, size = unit_of(max((row["time_seconds"] for row in rows), default=0.0))
+    unit, size = simulated_unit(max((row["time_seconds"] for row in rows), default=0.0))
     return series_panel(
         "course",
         "Time series",

@@ -21,8 +21,8 @@ from fathometer.base.errors import InputError
 from fathometer.parallel.collectives import allgather
 from fathometer.parallel.memory_budget import require_memory, usable_memory
 from fathometer.record.envelope import Figure
-from fathometer.record.ranks import seconds
-from fathometer.runs.simulation import Simulation
+from fathometer.record.ranks import largest_peak, seconds
+from fathometer.runs.simulation import Simulation, missing_share
 from fathometer.runs.state_arrays import StateArray
 
 if TYPE_CHECKING:
@@ -176,14 +176,13 @@ class OceanSimulation(Simulation):
         ]
         rows = []
         for name, before, now, gained in quantities:
-            largest = max(abs(before), abs(now), abs(gained))
             rows.append(
                 {
                     "tracer": name,
                     "content_before": before,
                     "content_after": now,
                     "gained_at_surface": gained,
-                    "error": abs(now - before - gained) / largest if largest else 0.0,
+                    "error": missing_share(before, now, gained),
                 }
             )
         return rows
@@ -222,7 +221,7 @@ class OceanSimulation(Simulation):
         performance = self.performance(account)["performance"]
         total = account["wall_seconds"]["max"]
         kernel = performance["baroclinic_seconds"] + performance["barotropic_seconds"]
-        peak = max(rank["usage"]["peak_memory_bytes"] or 0 for rank in account["ranks"])
+        peak = largest_peak(account["ranks"])
         return [
             Figure("total", total, "seconds", "lower"),
             Figure("kernel", kernel, "seconds", "lower", "context"),

@@ -11,8 +11,8 @@ from typing import Any
 
 from fathometer.apps.reactive.page_tables import balance_table, beside_table, event_table, water_table
 from fathometer.apps.reactive.shown import TITLE, field_panels, step_panel
+from fathometer.base.formatting import bytes_in_words, time_text
 from fathometer.report.missing import panels_of_results, panels_or_missing
-from fathometer.report.times import time_text
 from fathometer.runs.application import Heading, Panel
 
 # Panels of what only a run that has ended knows, by their entries of the results.
@@ -52,7 +52,7 @@ def lines(record: Mapping[str, Any]) -> list[str]:
     return [
         f"{figures['total']:.1f} s, of these {figures['kernel']:.1f} s in {figures['steps']:.0f} steps with "
         f"{figures['newton iterations']:.0f} iterations of Newton's method and {figures['linear iterations']:.0f} "
-        f"linear ones; at most {figures['peak memory'] / 1e9:.2g} GB a rank",
+        f"linear ones; at most {bytes_in_words(figures['peak memory'])} a rank",
         f"moles of all components balance to {error:.1g}",
         *(f"note: {note}" for note in record["results"]["notes"]),
     ]

@@ -20,13 +20,13 @@ from fathometer.apps.reactive.fields import Field
 from fathometer.apps.reactive.sections import block_centres, check_files, read_section, section_of
 from fathometer.base import ledger
 from fathometer.base.errors import FathometerError
+from fathometer.base.formatting import simulated_unit, time_text, times_text
 from fathometer.pictures import sheet
 from fathometer.pictures.panel_grid import COLUMNS
 from fathometer.pictures.plane import downsampled
 from fathometer.report.figures import COLOURS, POINT
 from fathometer.report.missing import missing
 from fathometer.report.scale import Scale, Values, range_of, spread
-from fathometer.report.times import time_text, times_text, unit_of
 from fathometer.runs.application import Panel
 from fathometer.shown.lines import Lines, Row, Series, lines_figure, lines_panel, series_panel
 from fathometer.shown.planes import Extent, Plane, planes_figure, planes_panel
@@ -87,7 +87,7 @@ class Shown:
         shape, log = grid["shape"], self.field.kind in CONCENTRATIONS
         axis = max(range(3), key=lambda axis: shape[axis])
         if shape[axis] == 1:
-            unit, size = unit_of(max(times))
+            unit, size = simulated_unit(max(times))
             values = np.array([part.ravel()[0] for part in self.parts])
             return Lines(label_of(self.field), f"time ({unit})", [("", np.array(times) / size, values)], log)
         places = block_centres(grid, axis, max(self.blocks))
@@ -231,7 +231,7 @@ def step_panel(record: Mapping[str, Any]) -> Panel:
     """
     results = record["results"]
     rows: Sequence[Row] = results["course"]
-    unit, size = unit_of(max((row["step_seconds"] for row in rows), default=0.0))
+    unit, size = simulated_unit(max((row["step_seconds"] for row in rows), default=0.0))
     series = [
         Series("newton_iterations", "Newton's iterations", COLOURS["compute"], zero=True),
         Series("linear_iterations", "linear iterations", COLOURS["io"], zero=True),

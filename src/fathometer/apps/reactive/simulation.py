@@ -19,8 +19,8 @@ from fathometer.apps.reactive.solver.stepping import TimeSteps, advance
 from fathometer.base.errors import InputError
 from fathometer.parallel.collectives import allgather, allreduce, collective_errors
 from fathometer.record.envelope import Figure
-from fathometer.record.ranks import seconds
-from fathometer.runs.simulation import Simulation
+from fathometer.record.ranks import largest_peak, seconds
+from fathometer.runs.simulation import Simulation, missing_share
 from fathometer.runs.state_arrays import StateArray
 
 if TYPE_CHECKING:
@@ -174,14 +174,13 @@ class FlowSimulation(Simulation):
         rows = []
         moles = self.solver.moles()
         for name, before, now, out in zip(self._case.system.primary, self.moles, moles, self.outflow, strict=True):
-            largest = max(abs(before), abs(float(now)), abs(out))
             rows.append(
                 {
                     "component": name,
                     "moles_before": before,
                     "moles_after": float(now),
                     "moles_out": out,
-                    "error": abs(before - float(now) - out) / largest if largest else 0.0,
+                    "error": missing_share(before, float(now), -out),
                 }
             )
         return rows
@@ -200,7 +199,7 @@ class FlowSimulation(Simulation):
     def figures(self, account: dict[str, Any]) -> list[Figure]:
         """The run in numbers. Times are those of the slowest rank, iterations those of this run."""
         total, solve = account["wall_seconds"]["max"], seconds(account, SOLVE)
-        peak = max(rank["usage"]["peak_memory_bytes"] or 0 for rank in account["ranks"])
+        peak = largest_peak(account["ranks"])
         steps, cells = len(self.rows), float(np.prod(self._case.file.grid.cells))
         newton, linear = (sum(row[name] for row in self.rows) for name in ("newton_iterations", "linear_iterations"))
         figures = [
