@@ -70,6 +70,13 @@ def surface(**changed):
     gradients().surface(**{"eta": np.zeros((2, 8, 9))} | changed)
 
 
+def halo(**changed):
+    none = np.zeros((0, 5), np.int64)
+    arrays = {"arrays": [np.zeros((1, 8, 9))], "sent": none, "received": none, "moved": none}
+    buffers = {"send_buffer": np.zeros(0), "receive_buffer": np.zeros(0)}
+    _native.BlockHaloCopies(**arrays | buffers | changed)
+
+
 def migrate(**changed):
     operator = _native.TimeOperator(
         slowness2=np.full((2, 1, _native.KIRCHHOFF_SEGMENT), 1e-6, np.float32), eta=None, first=(0, 0),
@@ -107,6 +114,7 @@ def migrate(**changed):
         (gradients, "vectors", (10, 2, 8, 9), "(11, 2, 8, 9)"),
         (gradients, "limbs", (8,), "(7)"),
         (surface, "eta", (2, 8, 8), "(2, 8, 9)"),
+        (halo, "sent", (1, 4), "(1, 5)"),
         (migrate, "geometry", (3, 4), "(3, 5)"),
         (migrate, "volume", (2,), "(3)"),
         (migrate, "fold", (2, 1, 3), "(2, 1, 2)"),
@@ -115,7 +123,7 @@ def migrate(**changed):
 def test_another_shape(call, name, shape, needed):
     call()
     kinds = {"count": np.int32, "field": np.int32, "active": np.int32, "volume": np.int32, "encoded": np.int8}
-    kinds |= dict.fromkeys(("first", "extents", "limbs"), np.int64)
+    kinds |= dict.fromkeys(("first", "extents", "limbs", "sent"), np.int64)
     single = dict.fromkeys(("weight", "scales", "result", "fold"), np.float32)
     with pytest.raises(ValueError) as caught:
         call(**{name: np.zeros(shape, (kinds | single).get(name, np.float64))})
@@ -130,6 +138,7 @@ def test_another_shape(call, name, shape, needed):
         (decode, "volume", np.zeros((9, 8, 17), np.float32, order="F")),
         (banded, "result", np.zeros((3, 8), np.float32)[:, ::2]),
         (surface, "eta", np.zeros((2, 8, 9), np.float32)),
+        (halo, "arrays", [np.zeros((1, 8, 9), np.float32)]),
         (migrate, "image", np.zeros((1, 2, 1, _native.KIRCHHOFF_SEGMENT))),
         (migrate, "fold", np.zeros((2, 1, 4), np.float32)[:, :, ::2]),
     ],

@@ -195,7 +195,7 @@ void bind_barotropic(nb::module_ &m) {
     nb::class_<BoundHalo>(m, "BlockHaloCopies")
         .def(nb::init<std::vector<Volume>, Input<int64_t, 2>, Input<int64_t, 2>, Input<int64_t, 2>, Array<double, 1>,
                       Array<double, 1>>(),
-             nb::kw_only(), "arrays"_a, "sent"_array, "received"_array, "moved"_array, "send_buffer"_array,
+             nb::kw_only(), "arrays"_array, "sent"_array, "received"_array, "moved"_array, "send_buffer"_array,
              "receive_buffer"_array)
         .def("pack", &BoundHalo::pack, Unlocked(), "Cells that are sent to the buffer; cells of own blocks to halos.")
         .def("unpack", &BoundHalo::unpack, Unlocked(), "What was received to halos.");

@@ -206,7 +206,6 @@ class OceanKernel {
 } // namespace
 
 void bind_ocean(nb::module_ &m) {
-    m.attr("OCEAN_HALO") = halo;
     nb::class_<OceanKernel>(m, "OceanKernel")
         .def(
             "__init__",

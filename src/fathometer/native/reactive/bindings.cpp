@@ -168,9 +168,6 @@ Block block_of(const Input<double, 4> &totals, const Input<uint8_t, 3> &kind, co
 } // namespace
 
 void bind_reactive(nb::module_ &m) {
-    m.attr("MOST_PRIMARY_SPECIES") = most_primary;
-    m.attr("MOST_SECONDARY_SPECIES") = most_secondary;
-    m.attr("MOST_MINERALS") = most_minerals;
     nb::class_<ReactiveChemistry>(m, "ReactiveChemistry")
         .def(nb::init<Input<double, 2>, Input<double, 1>, Input<double, 1>, Input<double, 1>, Input<double, 1>,
                       Input<double, 2>, Input<double, 1>, Input<double, 1>, Input<double, 1>, Input<double, 1>,
