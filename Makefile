@@ -7,6 +7,7 @@ STAMPS := .venv/stamps
 WHEEL := build/wheel
 KERNELS := $(wildcard $(addprefix src/fathometer/native/,*.cpp *.hpp */*.cpp */*.hpp))
 GENERATED := $(addprefix src/fathometer/native/profile/,functions.toml generate.py)
+TYPES := src/fathometer/_native/__init__.pyi # the build makes it
 PIP := flock $(STAMPS)/lock $(BIN)/python -m pip --disable-pip-version-check --quiet
 DPKG := $(wildcard /var/lib/dpkg/status) # changes with the packages that the system has
 
@@ -85,7 +86,7 @@ wheel: $(STAMPS)/mpi ## a wheel for any processor of this architecture, in dist/
 	@ls dist/*.whl
 
 clean: ## remove what was built and computed, but not .venv
-	rm -rf build dist demo out $(STAMPS)/build .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf build dist demo out $(TYPES) $(STAMPS)/build .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find src -name __pycache__ -exec rm -rf {} +
 
 distclean: clean ## remove .venv too
@@ -158,6 +159,7 @@ FORCE:
 # The wheel of an editable installation. Not made by pip, since the dependencies are installed meanwhile, under a lock.
 # Its stamp lies beside it: where somebody removes build/, both are gone, and the kernels are compiled again.
 $(WHEEL)/stamp: tools/mpi.py tools/editable.py CMakeLists.txt pyproject.toml $(KERNELS) $(GENERATED) \
+  $(if $(wildcard $(TYPES)),,FORCE) \
   $(addprefix $(STAMPS)/,build-dependencies headers modules)
 	@echo "· compiling the kernels (a minute or two)"
 	@rm -rf $(WHEEL) && mkdir -p $(WHEEL)

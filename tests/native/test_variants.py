@@ -1,5 +1,6 @@
 """The variants of the kernels: which one is taken, and that those of a portable wheel compute the same bytes."""
 
+import ast
 import os
 import platform
 import re
@@ -7,6 +8,7 @@ import subprocess
 import sys
 import sysconfig
 import zipfile
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -92,6 +94,14 @@ def test_the_package_is_its_variant():
     assert machine.machine()["kernels"] == _native.variant
 
 
+def test_the_build_writes_the_types_of_all_names():
+    types = ast.parse((ROOT / "src/fathometer/_native/__init__.pyi").read_text(encoding="utf-8"))
+    named = {node.name for node in types.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    named |= {node.target.id for node in types.body if isinstance(node, ast.AnnAssign)}
+    module = vars(import_module(f"fathometer._native.{_native.variant}"))
+    assert named == {name for name in module if not name.startswith("_")}
+
+
 def test_a_variant_that_is_not_there_is_one_line(tmp_path):
     command = [sys.executable, "-m", "fathometer", "demo", "--quick", "--output", tmp_path / "demo"]
     done = subprocess.run(
@@ -115,7 +125,9 @@ def portable(tmp_path_factory):
     subprocess.run([*pip, "install", "--no-deps", "--target", folder / "installed", wheel], check=True)
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
-    assert {"fathometer/_native/__init__.py", "fathometer/_native/__init__.pyi"} <= set(names)
+        stub = archive.read("fathometer/_native/__init__.pyi")
+    assert "fathometer/_native/__init__.py" in names
+    assert stub == (ROOT / "src/fathometer/_native/__init__.pyi").read_bytes().replace(b"'native'", b"'baseline'")
     assert not [name for name in names if name.endswith(("pp", ".h", ".o", ".a"))]
     return folder / "installed"
 

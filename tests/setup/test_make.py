@@ -10,7 +10,7 @@ from paths import ROOT
 
 PYTHON = """
 case "$*" in
-    tools/editable.py*) env >compiled && touch "$2/a.whl" ;;
+    tools/editable.py*) env >compiled && touch "$2/a.whl" src/fathometer/_native/__init__.pyi ;;
     *pytest*) env >tested ;;
 esac
 """
@@ -18,6 +18,7 @@ VENV = "for name in venv system; do [ -e .venv/stamps/$name ] || echo >.venv/sta
 EMPTY = (
     *("packages.txt", "packages-build.txt", "pyproject.toml", "CMakeLists.txt"),
     *("tools/python.sh", "tools/mpi.py", "tools/requirements.py", "tools/editable.py"),
+    "src/fathometer/_native/__init__.py",
     *("src/fathometer/native/profile/functions.toml", "src/fathometer/native/profile/generate.py"),
 )
 
@@ -62,6 +63,19 @@ def test_where_the_build_folder_was_removed_the_kernels_are_compiled_again(proje
     shutil.rmtree(project / "build")
     assert "compiling the kernels" in make(project, "build")
     assert (project / "build/wheel/a.whl").exists()
+
+
+def test_the_types_of_the_kernels_are_made_again_where_they_are_gone(project):
+    types = project / "src/fathometer/_native/__init__.pyi"
+    make(project, "build")
+    make(project, "clean")
+    assert not types.exists()
+    make(project, "build")
+    assert types.exists()
+    types.unlink()  # as where an earlier version that tracked them was checked out in between
+    assert "compiling the kernels" in make(project, "build")
+    assert types.exists()
+    assert make(project, "build") == ""
 
 
 def test_recipes_inherit_neither_make_s_jobs_nor_an_active_environment(project, tmp_path):

@@ -10,6 +10,7 @@
 NB_MODULE(FATHOMETER_VARIANT, m) {
     m.doc() = "Kernels of Fathometer: wave propagation, injection, sampling, imaging, time migration, reactive flow,\n"
               "ocean circulation, threads.";
+    m.attr("variant") = NB_TOSTRING(FATHOMETER_VARIANT);
     fathometer::bind_core(m);
     fathometer::acoustic::bind_acoustic(m);
     fathometer::elastic::bind_elastic(m);

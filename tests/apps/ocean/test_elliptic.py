@@ -259,9 +259,9 @@ def test_wrong_arrays_are_refused():
     grid = world(48, 32)
     layout = layout_of(grid)
     solver = solver_of(grid, layout)
-    with pytest.raises(ValueError, match="another shape"):
+    with pytest.raises(ValueError, match=r"b has the shape \(1, 5, 5\), not \("):
         solver.solve(np.zeros((1, 5, 5)), np.zeros(layout.shaped()))
-    with pytest.raises(ValueError, match="another shape"):
+    with pytest.raises(ValueError, match="eta has the shape"):
         solver.coefficients(np.zeros((2, *layout.padded)), STEP, IMPLICITNESS, GRAVITY)
     with pytest.raises(ValueError, match="tiles of 4"):
         BarotropicSolver(layout, MPI.COMM_SELF, grid, tile=4)

@@ -38,29 +38,32 @@ template <class T> class BoundAcoustic : public BoundWavefield<T> {
         layer.first = first;
         layer.in_row = in_row;
         layer.cell_lo = cell_lo;
-        layer.cell_hi = cell_lo + int64_t(zeta_gain.shape(0));
+        layer.cell_hi = cell_lo + shape_of<1>(zeta_gain)[0];
         layer.half_lo = half_lo;
-        layer.half_hi = half_lo + int64_t(psi_gain.shape(0));
+        layer.half_hi = half_lo + shape_of<1>(psi_gain)[0];
         layer.psi = psi.data();
         layer.psi_first = psi_first;
         layer.zeta = zeta.data();
         const int64_t reach = (this->w.radius + 1) / 2;
-        require(psi_gain.shape(0) == psi_decay.shape(0) && zeta_gain.shape(0) == zeta_decay.shape(0),
-                "gain and decay differ in length");
+        require(axis >= 0 && axis < 3, "a layer lies along an axis");
         require(!in_row || axis == 2, "rows lie along z");
         const int64_t cells = layer.cell_hi - cell_lo, whole = (cells + lanes<T> - 1) / lanes<T> * lanes<T>;
-        require(int64_t(zeta.shape(axis)) >= (in_row ? whole : cells), "zeta covers the layer's cells");
         if (in_row)
             require(psi_first == cell_lo && psi.stride(0) == zeta.stride(0) && psi.stride(1) == zeta.stride(1) &&
-                        cell_lo <= half_lo && layer.half_hi <= layer.cell_hi && int64_t(psi.shape(axis)) >= whole,
-                    "psi and its half points lie as the layer's cells do, for whole vectors");
+                        cell_lo <= half_lo && layer.half_hi <= layer.cell_hi,
+                    "psi and its half points lie as the layer's cells do");
         else
-            require(psi_first <= std::min(cell_lo - reach, half_lo) &&
-                        psi_first + int64_t(psi.shape(axis)) >= std::max(layer.cell_hi + reach - 1, layer.half_hi),
-                    "psi covers the half points that the layer's cells reach");
-        for (int a = 0; a < 3; ++a)
-            require(a == axis || (int64_t(psi.shape(a)) >= this->w.n[a] && int64_t(zeta.shape(a)) >= this->w.n[a]),
-                    "a layer's memory covers the owned cells of the other axes");
+            require(psi_first <= std::min(cell_lo - reach, half_lo),
+                    "psi begins with the half points that the layer's cells reach, or before");
+        // A layer's memory covers its cells, or the half points that these reach, and the owned cells of the other
+        // axes.
+        Index3 psi_shape{this->w.n[0], this->w.n[1], this->w.n[2]}, zeta_shape = psi_shape;
+        psi_shape[axis] = in_row ? whole : std::max(layer.cell_hi + reach - 1, layer.half_hi) - psi_first;
+        zeta_shape[axis] = in_row ? whole : cells;
+        check_arrays({{"psi", psi, psi_shape, at_least},
+                      {"zeta", zeta, zeta_shape, at_least},
+                      {"psi_decay", psi_decay, shape_of<1>(psi_gain)},
+                      {"zeta_decay", zeta_decay, shape_of<1>(zeta_gain)}});
         for (int a = 0; a < 2; ++a) {
             layer.psi_stride[a] = psi.stride(a);
             layer.zeta_stride[a] = zeta.stride(a);
@@ -85,8 +88,7 @@ template <class T> class BoundAcoustic : public BoundWavefield<T> {
                   bool free_surface, const std::array<std::array<bool, 2>, 3> &cut, int64_t exchanged)
         : BoundWavefield<T>(*made, radius, has_y, shape, first, buffers, model, free_surface, cut, exchanged),
           physics(std::move(made)) {
-        require(weights.shape(0) == 3 && int(weights.shape(1)) == radius + 1, "weights must be (3, radius + 1)");
-        require(staggered.shape(0) == 3 && int(staggered.shape(1)) == (radius + 1) / 2, "staggered weights' shape");
+        check_arrays({{"weights", weights, {3, radius + 1}}, {"staggered", staggered, {3, (radius + 1) / 2}}});
         require(damping.empty() || damping.size() == 3, "damping needs one profile an axis");
         for (int axis = 0; axis < 3; ++axis) {
             for (int r = 0; r <= radius; ++r) {
@@ -96,7 +98,7 @@ template <class T> class BoundAcoustic : public BoundWavefield<T> {
             for (int m = 0; m < (radius + 1) / 2; ++m)
                 physics->pml.staggered[axis][m] = staggered(axis, m);
             if (!damping.empty()) {
-                require(int64_t(damping[axis].shape(0)) == shape[axis], "damping profiles cover the owned cells");
+                check_arrays({{"damping", damping[axis], {shape[axis]}}});
                 physics->sponge.eta_dt[axis] = damping[axis].data();
             }
         }
@@ -109,12 +111,11 @@ template <class T> void bind(nb::module_ &m, const char *name) {
     wavefield
         .def(nb::init<int, bool, Index3, Index3, std::vector<Array<T, 3>>, std::vector<Array<T, 3>>, Input<T, 2>,
                       Input<T, 2>, std::vector<Array<T, 1>>, bool, std::array<std::array<bool, 2>, 3>, int64_t>(),
-             nb::kw_only(), "radius"_a, "has_y"_a, "shape"_a, "first"_a, "buffers"_a.noconvert(), "model"_a.noconvert(),
-             "weights"_a.noconvert(), "staggered"_a.noconvert(), "damping"_a.noconvert(), "free_surface"_a, "cut"_a,
-             "exchanged"_a)
+             nb::kw_only(), "radius"_a, "has_y"_a, "shape"_a, "first"_a, "buffers"_array, "model"_array,
+             "weights"_array, "staggered"_array, "damping"_array, "free_surface"_a, "cut"_a, "exchanged"_a)
         .def("add_layer", &BoundAcoustic<T>::add_layer, nb::kw_only(), "axis"_a, "first"_a, "in_row"_a, "cell_lo"_a,
-             "half_lo"_a, "psi_first"_a, "psi"_a.noconvert(), "zeta"_a.noconvert(), "psi_gain"_a.noconvert(),
-             "psi_decay"_a.noconvert(), "zeta_gain"_a.noconvert(), "zeta_decay"_a.noconvert());
+             "half_lo"_a, "psi_first"_a, "psi"_array, "zeta"_array, "psi_gain"_array, "psi_decay"_array,
+             "zeta_gain"_array, "zeta_decay"_array);
     bind_propagation<T>(wavefield);
 }
 

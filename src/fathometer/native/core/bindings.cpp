@@ -35,10 +35,11 @@ template <class T> void add_to_columns(Points<T> &points) {
 template <class T>
 Points<T> make_points(Input<int64_t, 2> first, Input<int32_t, 2> count, Input<T, 3> weight, Input<int64_t, 1> column,
                       Index3 shape, bool receivers, const std::optional<Input<int32_t, 1>> &field) {
-    const std::size_t n = column.shape(0);
-    require(first.shape(0) == n && count.shape(0) == n && weight.shape(0) == n && first.shape(1) == 3 &&
-                count.shape(1) == 3 && weight.shape(1) == 3 && weight.shape(2) == max_weights,
-            "points need first (n, 3), count (n, 3), weight (n, 3, 8), column (n)");
+    const auto [n] = shape_of<1>(column);
+    check_arrays({{"first", first, {n, 3}},
+                  {"count", count, {n, 3}},
+                  {"weight", weight, {n, 3, max_weights}},
+                  {"field", field, {n}}});
     Points<T> points;
     points.first.assign(first.data(), first.data() + 3 * n);
     points.count.assign(count.data(), count.data() + 3 * n);
@@ -53,10 +54,8 @@ Points<T> make_points(Input<int64_t, 2> first, Input<int32_t, 2> count, Input<T,
         require(std::isfinite(value), "a point's weight is not finite");
     for (int64_t cells : shape)
         require(cells >= 1 && cells < farthest_cell, "a block has cells");
-    if (field) {
-        require(field->shape(0) == n, "a point has a field");
+    if (field)
         points.field.assign(field->data(), field->data() + n);
-    }
     points.sort_into_rows({shape[0], shape[1], shape[2]}, receivers);
     if (field && receivers)
         add_to_columns(points);
@@ -64,12 +63,11 @@ Points<T> make_points(Input<int64_t, 2> first, Input<int32_t, 2> count, Input<T,
     return points;
 }
 
-// The shapes of a volume, its encoded cells and the scales of their blocks.
-template <class A, class B, class C> void check_blocks(const A &volume, const B &encoded, const C &scales) {
-    for (int axis = 0; axis < 3; ++axis)
-        require(encoded.shape(axis) == volume.shape(axis) &&
-                    int64_t(scales.shape(axis)) == blocks_of(int64_t(volume.shape(axis))),
-                "the encoded cells have the volume's shape, and every block of 8^3 has a scale");
+// Encoded cells have the volume's shape, and every block of 8^3 has a scale.
+template <class A, class B, class C> Index3 blocks_shape(const A &volume, const B &encoded, const C &scales) {
+    const auto [x, y, z] = shape_of<3>(volume);
+    check_arrays({{"encoded", encoded, {x, y, z}}, {"scales", scales, {blocks_of(x), blocks_of(y), blocks_of(z)}}});
+    return {x, y, z};
 }
 
 template <class T, class Raw, class Q> void bind_blocks(nb::module_ &m, const char *encode, const char *decode) {
@@ -77,23 +75,22 @@ template <class T, class Raw, class Q> void bind_blocks(nb::module_ &m, const ch
     m.def(
         encode,
         [](Input<T, 3> volume, Array<Raw, 3> encoded, Array<float, 3> scales) {
-            check_blocks(volume, encoded, scales);
-            const int64_t n[3] = {int64_t(volume.shape(0)), int64_t(volume.shape(1)), int64_t(volume.shape(2))};
-            encode_blocks(volume.data(), n, reinterpret_cast<Q *>(encoded.data()), scales.data());
+            const Index3 n = blocks_shape(volume, encoded, scales);
+            encode_blocks(volume.data(), n.data(), reinterpret_cast<Q *>(encoded.data()), scales.data());
         },
-        "volume"_a.noconvert(), "encoded"_a.noconvert(), "scales"_a.noconvert(), Unlocked());
+        "volume"_array, "encoded"_array, "scales"_array, Unlocked());
     m.def(
         decode,
         [](Input<Raw, 3> encoded, Input<float, 3> scales, Array<T, 3> volume) {
-            check_blocks(volume, encoded, scales);
-            const int64_t n[3] = {int64_t(volume.shape(0)), int64_t(volume.shape(1)), int64_t(volume.shape(2))};
-            decode_blocks(reinterpret_cast<const Q *>(encoded.data()), scales.data(), n, volume.data());
+            const Index3 n = blocks_shape(volume, encoded, scales);
+            decode_blocks(reinterpret_cast<const Q *>(encoded.data()), scales.data(), n.data(), volume.data());
         },
-        "encoded"_a.noconvert(), "scales"_a.noconvert(), "volume"_a.noconvert(), Unlocked());
+        "encoded"_array, "scales"_array, "volume"_array, Unlocked());
 }
 
 TraceRows rows_of(const Input<uint8_t, 2> &rows, bool little) {
-    return {rows.data(), int64_t(rows.shape(0)), int64_t(rows.shape(1)), little};
+    const auto [n, row] = shape_of<2>(rows);
+    return {rows.data(), n, row, little};
 }
 
 template <class T> void bind_propagation(nb::module_ &m, const std::string &suffix) {
@@ -104,19 +101,19 @@ template <class T> void bind_propagation(nb::module_ &m, const std::string &suff
                Input<int64_t, 1> column, Index3 shape, bool receivers, std::optional<Input<int32_t, 1>> field) {
                 new (self) Points<T>(make_points<T>(first, count, weight, column, shape, receivers, field));
             },
-            nb::kw_only(), "first"_a.noconvert(), "count"_a.noconvert(), "weight"_a.noconvert(), "column"_a.noconvert(),
-            "shape"_a, "receivers"_a, "field"_a.noconvert().none() = nb::none())
+            nb::kw_only(), "first"_array, "count"_array, "weight"_array, "column"_array, "shape"_a, "receivers"_a,
+            "field"_array.none() = nb::none())
         .def("__len__", &Points<T>::size);
 
     nb::class_<BoundJob<T>>(m, ("Job" + suffix).c_str())
         .def(nb::init<nb::object, std::optional<Input<T, 2>>, T, nb::object, std::optional<Array<T, 2>>,
                       std::optional<Input<int32_t, 3>>, int64_t>(),
-             nb::kw_only(), "sources"_a.none() = nb::none(), "injected"_a.noconvert().none() = nb::none(),
-             "scale"_a = T(1), "receivers"_a.none() = nb::none(), "recorded"_a.noconvert().none() = nb::none(),
-             "active"_a.noconvert().none() = nb::none(), "start"_a = 0)
+             nb::kw_only(), "sources"_a.none() = nb::none(), "injected"_array.none() = nb::none(), "scale"_a = T(1),
+             "receivers"_a.none() = nb::none(), "recorded"_array.none() = nb::none(),
+             "active"_array.none() = nb::none(), "start"_a = 0)
         .def("add_imaging", &BoundJob<T>::add_imaging, nb::kw_only(), "step"_a, "lo"_a, "hi"_a,
-             "snapshot"_a.noconvert().none() = nb::none(), "source"_a.noconvert().none() = nb::none(),
-             "image"_a.noconvert().none() = nb::none(), "illumination"_a.noconvert().none() = nb::none(),
+             "snapshot"_array.none() = nb::none(), "source"_array.none() = nb::none(),
+             "image"_array.none() = nb::none(), "illumination"_array.none() = nb::none(),
              "What is done with the field after one of the job's steps, counted from 0.");
 
     m.def(("zeros" + suffix).c_str(),
@@ -137,10 +134,8 @@ template <class T> void bind_propagation(nb::module_ &m, const std::string &suff
 // A volume whose rows along z are contiguous, as slices of larger ones are.
 template <class T, class Array> View<T> view_of(const Array &array) {
     require(array.shape(2) < 2 || array.stride(2) == 1, "rows along z must be contiguous");
-    return {array.data(),
-            {int64_t(array.shape(0)), int64_t(array.shape(1)), int64_t(array.shape(2))},
-            array.stride(0),
-            array.stride(1)};
+    const auto [x, y, z] = shape_of<3>(array);
+    return {array.data(), {x, y, z}, array.stride(0), array.stride(1)};
 }
 
 template <class T> using Slice = nb::ndarray<T, nb::ndim<3>, nb::device::cpu>;
@@ -149,14 +144,13 @@ template <class T> void bind_sums(nb::module_ &m) {
     m.def(
         "add_exactly",
         [](Slice<const T> values, Slice<int64_t> first, Slice<int64_t> second, double upper, double lower) {
-            for (int axis = 0; axis < 3; ++axis)
-                require(values.shape(axis) == first.shape(axis) && values.shape(axis) == second.shape(axis),
-                        "the arrays differ in shape");
+            const Index3 shape = shape_of<3>(values);
+            check_arrays({{"first", first, shape}, {"second", second, shape}});
             require(upper > 0 && lower > 0 && std::isfinite(upper) && std::isfinite(lower),
                     "upper and lower are powers of two");
             add_exactly<T>(view_of<const T>(values), view_of<int64_t>(first), view_of<int64_t>(second), upper, lower);
         },
-        "values"_a.noconvert(), "first"_a.noconvert(), "second"_a.noconvert(), "upper"_a, "lower"_a, Unlocked(),
+        "values"_array, "first"_array, "second"_array, "upper"_a, "lower"_a, Unlocked(),
         "first += a, second += b, where values = a upper + b lower + rest by truncation.\n"
         "Raises ValueError, the sum being lost, where a value is not finite or not below 2^40 upper.");
 }
@@ -165,16 +159,15 @@ template <class T> void bind_banded(nb::module_ &m) {
     m.def(
         "banded",
         [](Input<int64_t, 1> first, Input<double, 2> weights, Input<T, 2> series, Array<T, 2> result) {
-            require(weights.shape(0) == first.shape(0) && result.shape(1) == first.shape(0) &&
-                        result.shape(0) == series.shape(0),
-                    "result (n, m) needs series (n, k), first (m) and weights (m, taps)");
+            const auto [m, taps] = shape_of<2>(weights);
+            const auto [n, samples] = shape_of<2>(series);
+            check_arrays({{"first", first, {m}}, {"result", result, {n, m}}});
             // So that differences of these numbers do not overflow.
-            for (std::size_t j = 0; j < first.shape(0); ++j)
+            for (int64_t j = 0; j < m; ++j)
                 require(first(j) > -farthest_cell && first(j) < farthest_cell, "a sample is no place in a series");
-            const Band band{first.data(), weights.data(), int64_t(weights.shape(0)), int64_t(weights.shape(1))};
-            banded<T>(band, series.data(), int64_t(series.shape(0)), int64_t(series.shape(1)), result.data());
+            banded<T>({first.data(), weights.data(), m, taps}, series.data(), n, samples, result.data());
         },
-        "first"_a.noconvert(), "weights"_a.noconvert(), "series"_a.noconvert(), "result"_a.noconvert(), Unlocked(),
+        "first"_array, "weights"_array, "series"_array, "result"_array, Unlocked(),
         "result[r, j] = sum over t of weights[j, t] series[r, first[j] + t], in float64 in the order of t.\n"
         "Nothing lies beyond a series' ends. By the calling thread alone.");
 }
@@ -186,7 +179,7 @@ template <class Bits> void bind_checksum(nb::module_ &m) {
             const int64_t from[3] = {lo[0], lo[1], lo[2]};
             return checksum<Bits>(view_of<const Bits>(values), shape[1], shape[2], from);
         },
-        "values"_a.noconvert(), "shape"_a, "lo"_a, Unlocked(),
+        "values"_array, "shape"_a, "lo"_a, Unlocked(),
         "Sum of bits x (2 place + 1) modulo 2^64; lo: place of the first cell in a volume of this shape.");
 }
 
@@ -208,11 +201,11 @@ void bind_core(nb::module_ &m) {
     m.def(
         "triad",
         [](Array<float, 3> a, Input<float, 3> b, Input<float, 3> c) {
-            require(a.size() == b.size() && a.size() == c.size(), "the arrays differ in size");
+            const Index3 shape = shape_of<3>(a);
+            check_arrays({{"b", b, shape}, {"c", c, shape}});
             triad(a.data(), b.data(), c.data(), int64_t(a.size()));
         },
-        "a"_a.noconvert(), "b"_a.noconvert(), "c"_a.noconvert(), Unlocked(),
-        "a = b + 3 c: what the memory gives, to measure the kernels by.");
+        "a"_array, "b"_array, "c"_array, Unlocked(), "a = b + 3 c: what the memory gives, to measure the kernels by.");
     m.def(
         "multiply_adds",
         [](std::int64_t rounds) {
@@ -231,55 +224,53 @@ void bind_core(nb::module_ &m) {
         "trace_words",
         [](Input<uint8_t, 2> rows, bool little, Input<int64_t, 1> places, Input<int32_t, 1> kinds,
            Array<double, 2> words) {
-            require(places.shape(0) == kinds.shape(0) && words.shape(0) == places.shape(0) &&
-                        words.shape(1) == rows.shape(0),
-                    "words (k, n) need k places and kinds, and n rows");
-            for (std::size_t k = 0; k < places.shape(0); ++k) {
+            const auto [n, row] = shape_of<2>(rows);
+            const auto [count] = shape_of<1>(places);
+            check_arrays({{"kinds", kinds, {count}}, {"words", words, {count, n}}});
+            for (int64_t k = 0; k < count; ++k) {
                 const int64_t bytes = word_bytes(WordKind(kinds(k)));
-                require(bytes > 0 && places(k) >= 0 && places(k) + bytes <= int64_t(rows.shape(1)),
+                require(bytes > 0 && places(k) >= 0 && places(k) + bytes <= row,
                         "a word lies outside the rows, or is of no kind");
-                trace_words(rows_of(rows, little), places(k), WordKind(kinds(k)), words.data() + k * words.shape(1));
+                trace_words(rows_of(rows, little), places(k), WordKind(kinds(k)), words.data() + k * n);
             }
         },
-        "rows"_a.noconvert(), "little"_a, "places"_a.noconvert(), "kinds"_a.noconvert(), "words"_a.noconvert(),
-        Unlocked(), "Words of the headers of traces as they lie in a file.");
+        "rows"_array, "little"_a, "places"_array, "kinds"_array, "words"_array, Unlocked(),
+        "Words of the headers of traces as they lie in a file.");
     m.def(
         "trace_states",
         [](Input<uint8_t, 2> rows, bool little, int64_t header, int format, Array<uint8_t, 1> states) {
-            require(states.shape(0) == rows.shape(0) && header >= 0 && header <= int64_t(rows.shape(1)),
-                    "a state is needed for each row, and the header lies within it");
+            const auto [n, row] = shape_of<2>(rows);
+            check_arrays({{"states", states, {n}}});
+            require(header >= 0 && header <= row, "the header lies within a row");
             trace_states(rows_of(rows, little), header, format, states.data());
         },
-        "rows"_a.noconvert(), "little"_a, "header"_a, "format"_a, "states"_a.noconvert(), Unlocked(),
+        "rows"_array, "little"_a, "header"_a, "format"_a, "states"_array, Unlocked(),
         "Of each trace as it lies in a file: bit 0, some sample is not zero; bit 1, some is no number in float32.");
     m.def(
         "trace_peaks",
         [](Input<uint8_t, 2> rows, bool little, int64_t header, int format, int64_t beside, Array<double, 1> peaks,
            Array<double, 1> rest) {
-            require(peaks.shape(0) == rows.shape(0) && rest.shape(0) == rows.shape(0) && beside >= 0 && header >= 0 &&
-                        header <= int64_t(rows.shape(1)),
-                    "two numbers are needed for each row, and the header lies within it");
+            const auto [n, row] = shape_of<2>(rows);
+            check_arrays({{"peaks", peaks, {n}}, {"rest", rest, {n}}});
+            require(beside >= 0 && header >= 0 && header <= row, "the header lies within a row");
             trace_peaks(rows_of(rows, little), header, format, beside, peaks.data(), rest.data());
         },
-        "rows"_a.noconvert(), "little"_a, "header"_a, "format"_a, "beside"_a, "peaks"_a.noconvert(),
-        "rest"_a.noconvert(), Unlocked(),
+        "rows"_array, "little"_a, "header"_a, "format"_a, "beside"_a, "peaks"_array, "rest"_array, Unlocked(),
         "Of each trace as it lies in a file: the largest magnitude, and that of samples not beside it.");
     m.def(
         "first_arrivals",
         [](Input<double, 3> speed, std::array<double, 3> spacing, Array<double, 3> times) {
-            std::array<int64_t, 3> n{};
-            for (int axis = 0; axis < 3; ++axis) {
-                n[axis] = int64_t(speed.shape(axis));
-                require(n[axis] >= 1 && int64_t(times.shape(axis)) == n[axis] + 1, "blocks lie between nodes");
-                require(spacing[axis] > 0, "a spacing is positive");
-            }
+            const Index3 n = shape_of<3>(speed);
+            check_arrays({{"speed", speed, {1, 1, 1}, at_least}, {"times", times, {n[0] + 1, n[1] + 1, n[2] + 1}}});
+            for (double step : spacing)
+                require(step > 0, "a spacing is positive");
             for (std::size_t block = 0; block < speed.size(); ++block)
                 require(speed.data()[block] > 0 && std::isfinite(speed.data()[block]), "a speed is positive");
             for (std::size_t node = 0; node < times.size(); ++node)
                 require(times.data()[node] >= 0, "a time is not negative");
             return first_arrivals(speed.data(), n, spacing, times.data());
         },
-        "speed"_a.noconvert(), "spacing"_a, "times"_a.noconvert(), Unlocked(),
+        "speed"_array, "spacing"_a, "times"_array, Unlocked(),
         "Lower the times of nodes until no wave arrives earlier; the sweeps taken. Speeds are of the blocks between.");
     m.def("set_threads", &set_threads, "threads"_a);
     m.def("threads", &threads);

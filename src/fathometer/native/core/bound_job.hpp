@@ -45,10 +45,10 @@ template <class T> class BoundJob {
             series_out = *recorded;
         }
         if (active) {
-            require(active->shape(0) == 2, "active rows have a first and a last step");
-            for (int axis = 0; axis < 2; ++axis)
-                require(int64_t(active->shape(axis + 1)) > Active::margin, "active rows have a margin");
-            const int64_t stride = active->shape(2), rows = active->shape(1) * stride;
+            const auto [ends, x, stride] = shape_of<3>(*active);
+            constexpr int64_t least = Active::margin + 1;
+            check_arrays({{"active", active, {2, x, stride}}, {"active", active, {2, least, least}, at_least}});
+            const int64_t rows = x * stride;
             const int32_t *first = active->data() + Active::margin * (stride + 1);
             job.active = {first, first + rows, stride, start};
             rows_of_steps = *active;
@@ -62,8 +62,8 @@ template <class T> class BoundJob {
         require(!source == !image && !image == !illumination, "source, image and illumination belong together");
         require(step >= 0 && !job.imaging_after(step), "one imaging a step");
         const Box box{{lo[0], lo[1], lo[2]}, {hi[0], hi[1], hi[2]}};
-        job.imaging.push_back(
-            {step, box, keep(snapshot, box), keep(source, box), keep(image, box), keep(illumination, box)});
+        job.imaging.push_back({step, box, keep("snapshot", snapshot, box), keep("source", source, box),
+                               keep("image", image, box), keep("illumination", illumination, box)});
     }
 
     void check(const Wavefield<T> &w, int64_t wanted) const {
@@ -77,9 +77,7 @@ template <class T> class BoundJob {
             for (int32_t field : p ? p->field : std::vector<int32_t>{})
                 require(field >= 0 && field < w.physics->fields, "a point's field is not stepped");
         }
-        for (int axis = 0; rows_of_steps && axis < 2; ++axis)
-            require(int64_t(rows_of_steps->shape(axis + 1)) == Active::margin + w.n[axis],
-                    "active rows are those of the block, with their margin");
+        check_arrays({{"active", rows_of_steps, {2, Active::margin + w.n[0], Active::margin + w.n[1]}}});
         for (const Imaging<T> &imaging : job.imaging)
             for (int axis = 0; axis < 3; ++axis)
                 require(imaging.box.lo[axis] >= 0 && imaging.box.hi[axis] <= w.n[axis], "a box leaves the owned cells");
@@ -93,11 +91,10 @@ template <class T> class BoundJob {
     std::optional<Input<int32_t, 3>> rows_of_steps;
     std::vector<Array<T, 3>> volumes;
 
-    T *keep(const std::optional<Array<T, 3>> &volume, const Box &box) {
+    T *keep(const char *name, const std::optional<Array<T, 3>> &volume, const Box &box) {
         if (!volume)
             return nullptr;
-        for (int axis = 0; axis < 3; ++axis)
-            require(int64_t(volume->shape(axis)) == box.hi[axis] - box.lo[axis], "the arrays' shape is the box's");
+        check_arrays({{name, *volume, {box.hi[0] - box.lo[0], box.hi[1] - box.lo[1], box.hi[2] - box.lo[2]}}});
         volumes.push_back(*volume);
         return volume->data();
     }

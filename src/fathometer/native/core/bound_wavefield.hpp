@@ -38,14 +38,11 @@ template <class T> class BoundWavefield {
         }
         w.buffer.resize(physics.fields);
         for (std::size_t b = 0; b < buffers.size(); ++b) {
-            for (int axis = 0; axis < 3; ++axis)
-                require(buffers[b].shape(axis) == buffers[0].shape(axis), "field arrays differ in shape");
+            check_arrays({{"buffers", buffers[b], shape_of<3>(buffers[0])}});
             w.buffer[b / 2][b % 2] = buffers[b].data();
         }
         for (const Array<T, 3> &array : model) {
-            for (int axis = 0; axis < 3; ++axis)
-                require(array.shape(axis) == model[0].shape(axis) && int64_t(array.shape(axis)) >= shape[axis],
-                        "model arrays differ in shape or are too small");
+            check_arrays({{"model", array, shape_of<3>(model[0])}, {"model", array, shape, at_least}});
             w.model.push_back(array.data());
         }
         for (int axis = 0; axis < 2; ++axis) {

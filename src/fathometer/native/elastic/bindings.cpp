@@ -38,10 +38,7 @@ template <class T> class BoundElastic : public BoundWavefield<T> {
                  std::array<double, 3> decay, int64_t mechanism)
         : BoundElastic(physics_of(has_y, fields, model, zeta), has_y, shape, first, fields, model, free_surface, cut,
                        exchanged) {
-        require(weights.shape(0) == 3 && weights.shape(1) == 2, "weights must be (3, 2)");
-        require(closure.shape(0) == 2 && int(closure.shape(1)) == closure_columns &&
-                    int(closure.shape(2)) == closure_rows,
-                "the closure's tables must be (2, 10, 8)");
+        check_arrays({{"weights", weights, {3, 2}}, {"closure", closure, {2, closure_columns, closure_rows}}});
         for (int axis = 0; axis < 3; ++axis)
             for (int m = 0; m < 2; ++m) {
                 require(std::isfinite(weights(axis, m)), "a weight of the stencil is not finite");
@@ -72,22 +69,18 @@ template <class T> class BoundElastic : public BoundWavefield<T> {
                 "a layer has memories of two stages, filters at nodes and at half points");
         const int64_t whole = (hi - lo + lanes<T> - 1) / lanes<T> * lanes<T>;
         Layer<T> layer{axis, lo, hi, {}, {memory[0].stride(0), memory[0].stride(1)}, {}, {}, {}};
+        Index3 covered{this->w.n[0], this->w.n[1], this->w.n[2]};
+        covered[axis] = axis == 2 ? whole : hi - lo;
         for (std::size_t m = 0; m < memory.size(); ++m) {
-            for (int a = 0; a < 3; ++a)
-                require(memory[m].shape(a) == memory[0].shape(a) &&
-                            int64_t(memory[m].shape(a)) >= (a != axis ? this->w.n[a]
-                                                            : a == 2  ? whole
-                                                                      : hi - lo),
-                        "a layer's memories cover its cells");
+            check_arrays({{"memory", memory[m], shape_of<3>(memory[0])}, {"memory", memory[m], covered, at_least}});
             const std::size_t component = m % components;
             layer.memory[m / components][component && components == 2 ? 2 : component] = memory[m].data();
             this->keep3.push_back(memory[m]);
         }
         for (int half = 0; half < 2; ++half) {
-            for (const Array<T, 1> *filter : {&gain[half], &decay[half], &keep[half]}) {
-                require(int64_t(filter->shape(0)) == hi - lo, "gain, decay and keep cover a layer's cells");
-                this->keep1.push_back(*filter);
-            }
+            check_arrays(
+                {{"gain", gain[half], {hi - lo}}, {"decay", decay[half], {hi - lo}}, {"keep", keep[half], {hi - lo}}});
+            this->keep1.insert(this->keep1.end(), {gain[half], decay[half], keep[half]});
             layer.gain[half] = gain[half].data();
             layer.decay[half] = decay[half].data();
             if (std::any_of(keep[half].data(), keep[half].data() + (hi - lo), [](T share) { return share != 1; }))
@@ -100,9 +93,8 @@ template <class T> class BoundElastic : public BoundWavefield<T> {
 
     void watch_peaks(int64_t plane, Array<T, 2> horizontal, Array<T, 2> vertical) {
         require(plane >= 0 && plane < this->w.n[2], "the plane lies in the block");
-        for (const Array<T, 2> *peaks : {&horizontal, &vertical})
-            for (int axis = 0; axis < 2; ++axis)
-                require(int64_t(peaks->shape(axis)) == this->w.n[axis], "a peak is kept of every column");
+        const Shape columns{this->w.n[0], this->w.n[1]};
+        check_arrays({{"horizontal", horizontal, columns}, {"vertical", vertical, columns}});
         physics->peaks = {plane, horizontal.data(), vertical.data()};
         keep2 = {horizontal, vertical};
     }
@@ -123,8 +115,7 @@ template <class T> class BoundElastic : public BoundWavefield<T> {
         require(zeta.size() == (this->w.has_y ? 6u : 3u), "a memory variable for each stress");
         require(mechanism >= 0, "the first cell has a mechanism");
         for (const Array<T, 3> &array : zeta) {
-            for (int axis = 0; axis < 3; ++axis)
-                require(array.shape(axis) == like.shape(axis), "memory variables lie as the medium does");
+            check_arrays({{"zeta", array, shape_of<3>(like)}});
             relaxation.zeta.push_back(array.data());
             this->keep3.push_back(array);
         }
@@ -144,13 +135,12 @@ template <class T> void bind(nb::module_ &m, const char *name) {
         .def(nb::init<bool, Index3, Index3, std::vector<Array<T, 3>>, std::vector<Array<T, 3>>, Input<T, 2>,
                       Input<T, 3>, bool, std::array<std::array<bool, 2>, 3>, int64_t, std::vector<Array<T, 3>>,
                       std::array<double, 3>, int64_t>(),
-             nb::kw_only(), "has_y"_a, "shape"_a, "first"_a, "fields"_a.noconvert(), "model"_a.noconvert(),
-             "weights"_a.noconvert(), "closure"_a.noconvert(), "free_surface"_a, "cut"_a, "exchanged"_a,
-             "zeta"_a.noconvert(), "decay"_a, "mechanism"_a)
-        .def("add_layer", &BoundElastic<T>::add_layer, nb::kw_only(), "axis"_a, "lo"_a, "hi"_a, "memory"_a.noconvert(),
-             "gain"_a.noconvert(), "decay"_a.noconvert(), "keep"_a.noconvert())
-        .def("watch_peaks", &BoundElastic<T>::watch_peaks, "plane"_a, "horizontal"_a.noconvert(),
-             "vertical"_a.noconvert(), "Keep the largest velocities of the nodes of a plane from now on.");
+             nb::kw_only(), "has_y"_a, "shape"_a, "first"_a, "fields"_array, "model"_array, "weights"_array,
+             "closure"_array, "free_surface"_a, "cut"_a, "exchanged"_a, "zeta"_array, "decay"_a, "mechanism"_a)
+        .def("add_layer", &BoundElastic<T>::add_layer, nb::kw_only(), "axis"_a, "lo"_a, "hi"_a, "memory"_array,
+             "gain"_array, "decay"_array, "keep"_array)
+        .def("watch_peaks", &BoundElastic<T>::watch_peaks, "plane"_a, "horizontal"_array, "vertical"_array,
+             "Keep the largest velocities of the nodes of a plane from now on.");
     bind_propagation<T>(wavefield);
 }
 

@@ -56,29 +56,29 @@ template <bool Y, bool Sides, bool Relaxing, class T> class Piece {
 
     void velocities() const {
         if constexpr (Y) {
-            add<F::vx, F::bx, 0>(Derivative<0, 0, true, true>(*this, F::sxx),
-                                 Derivative<1, 0, false, false>(*this, F::sxy),
-                                 Derivative<2, 0, false, false>(*this, F::sxz));
-            add<F::vy, F::by, 1>(Derivative<0, 1, false, true>(*this, F::sxy),
-                                 Derivative<1, 1, true, true>(*this, F::syy),
-                                 Derivative<2, 1, false, false>(*this, F::syz));
-            add<F::vz, F::bz, 2>(Derivative<0, 2, false, true>(*this, F::sxz),
-                                 Derivative<1, 2, false, true>(*this, F::syz),
-                                 Derivative<2, 2, true, true>(*this, F::szz));
+            add<F::vx, F::bx, x>(Derivative<x, x, half_points, fetched>(*this, F::sxx),
+                                 Derivative<y, x, nodes, read_before>(*this, F::sxy),
+                                 Derivative<z, x, nodes, read_before>(*this, F::sxz));
+            add<F::vy, F::by, y>(Derivative<x, y, nodes, fetched>(*this, F::sxy),
+                                 Derivative<y, y, half_points, fetched>(*this, F::syy),
+                                 Derivative<z, y, nodes, read_before>(*this, F::syz));
+            add<F::vz, F::bz, z>(Derivative<x, z, nodes, fetched>(*this, F::sxz),
+                                 Derivative<y, z, nodes, fetched>(*this, F::syz),
+                                 Derivative<z, z, half_points, fetched>(*this, F::szz));
         } else {
-            add<F::vx, F::bx, 0>(Derivative<0, 0, true, true>(*this, F::sxx),
-                                 Derivative<2, 0, false, false>(*this, F::sxz));
-            add<F::vz, F::bz, 2>(Derivative<0, 2, false, true>(*this, F::sxz),
-                                 Derivative<2, 2, true, true>(*this, F::szz));
+            add<F::vx, F::bx, x>(Derivative<x, x, half_points, fetched>(*this, F::sxx),
+                                 Derivative<z, x, nodes, read_before>(*this, F::sxz));
+            add<F::vz, F::bz, z>(Derivative<x, z, nodes, fetched>(*this, F::sxz),
+                                 Derivative<z, z, half_points, fetched>(*this, F::szz));
         }
     }
 
     void stresses() const {
         normal();
-        shear<F::sxz, F::mxz, 0, 2>();
+        shear<F::sxz, F::mxz, x, z>();
         if constexpr (Y) {
-            shear<F::sxy, F::mxy, 0, 1>();
-            shear<F::syz, F::myz, 1, 2>();
+            shear<F::sxy, F::mxy, x, y>();
+            shear<F::syz, F::myz, y, z>();
         }
     }
 
@@ -129,40 +129,44 @@ template <bool Y, bool Sides, bool Relaxing, class T> class Piece {
         }
     }
 
-    // The derivative of a field along an axis; `Half`: at the half points behind nodes, from a field at nodes, else the
-    // other way round. Component: of the force or the velocity, whose memory it has in a layer. Fetch: of what the next
-    // row will read the part that was not read before.
-    template <int Axis, int Component, bool Half, bool Fetch> class Derivative {
+    enum Direction { x, y, z };
+    enum Lattice { nodes, half_points };
+    enum NextRow { read_before, fetched };
+
+    // The derivative of a field along an axis, at the nodes from a field at half points, or at the half points behind
+    // nodes from a field at nodes. Component: of the force or the velocity, whose memory it has in a layer. Next:
+    // whether what the next row will read was read before, or must be fetched.
+    template <Direction Axis, Direction Component, Lattice At, NextRow Next> class Derivative {
       public:
         Derivative(const Piece &piece, int field)
-            : stride(Axis == 2 ? 1 : piece.w.stride[Axis]), at(piece.row(field)),
-              ahead(piece.next_row() + (Axis == 2 ? 0 : 2 * stride)),
+            : stride(Axis == z ? 1 : piece.w.stride[Axis]), at(piece.row(field)),
+              ahead(piece.next_row() + (Axis == z ? 0 : 2 * stride)),
               weight{all_lanes(piece.physics.weights[Axis][0]), all_lanes(piece.physics.weights[Axis][1])},
               stage(field < F::velocities), piece(piece) {
-            if constexpr (Sides && Axis < 2) {
+            if constexpr (Sides && Axis != z) {
                 const Crossed<T> &c = piece.crossed.sides[Axis];
                 if (c.layer) {
                     memory = c.layer->memory[stage][Component] + c.memory;
                     following = c.layer->stride[Y ? 1 : 0];
-                    gain = all_lanes(c.layer->gain[Half][c.cell]);
-                    decay = all_lanes(c.layer->decay[Half][c.cell]);
+                    gain = all_lanes(c.layer->gain[At][c.cell]);
+                    decay = all_lanes(c.layer->decay[At][c.cell]);
                 }
             }
         }
 
         template <class Part> [[gnu::always_inline]] V operator()(int64_t k, const Part &part) const {
-            if constexpr (Fetch)
+            if constexpr (Next == fetched)
                 prefetch(at + ahead + k);
-            const T *f = at + k - (Half ? 0 : stride);
+            const T *f = at + k - (At == half_points ? 0 : stride);
             V d = madd(weight[1], load(f + 2 * stride) - load(f - stride), weight[0] * (load(f + stride) - load(f)));
-            if constexpr (Axis == 2) {
+            if constexpr (Axis == z) {
                 if (part.surface)
-                    piece.template close<Half>(at, k, d);
+                    piece.template close<At>(at, k, d);
                 if (part.layer) {
                     const Layer<T> &layer = *part.z.layer;
                     d += remembered(layer.memory[stage][Component] + part.z.memory + k, layer.stride[Y ? 1 : 0],
-                                    part.load(layer.gain[Half] + part.z.cell + k),
-                                    part.load(layer.decay[Half] + part.z.cell + k), d, part);
+                                    part.load(layer.gain[At] + part.z.cell + k),
+                                    part.load(layer.decay[At] + part.z.cell + k), d, part);
                 }
             } else if constexpr (Sides) {
                 if (memory)
@@ -193,8 +197,8 @@ template <bool Y, bool Sides, bool Relaxing, class T> class Piece {
     };
 
     // The rows next to the free surface have derivatives of their own.
-    template <bool Half> [[gnu::always_inline]] void close(const T *f, int64_t k, V &d) const {
-        const auto &table = physics.closure.table[Half];
+    template <Lattice At> [[gnu::always_inline]] void close(const T *f, int64_t k, V &d) const {
+        const auto &table = physics.closure.table[At];
         V sum = all_lanes(f[0]) * load(&table[0][k]);
         for (int m = 1; m < closure_columns; ++m)
             sum = madd(all_lanes(f[m]), load(&table[m][k]), sum);
@@ -217,7 +221,7 @@ template <bool Y, bool Sides, bool Relaxing, class T> class Piece {
             if constexpr (Sides)
                 value = value * side[0] * side[1];
             if (part.layer)
-                if (const T *keep = part.z.layer->keep[A == 2 || B == 2])
+                if (const T *keep = part.z.layer->keep[A == z || B == z])
                     value *= part.load(keep + part.z.cell + k);
             return value;
         }
@@ -227,7 +231,7 @@ template <bool Y, bool Sides, bool Relaxing, class T> class Piece {
     };
 
     // A velocity, by the sum of the derivatives.
-    template <int Field, int Buoyancy, int Axis, class... Derivatives>
+    template <int Field, int Buoyancy, Direction Axis, class... Derivatives>
     [[gnu::always_inline]] void add(const Derivatives &...derivatives) const {
         each([v = field(Field), b = model(Buoyancy), kept = Kept<Axis, -1>(*this),
               derivatives...](int64_t k, const auto &part) __attribute__((always_inline)) {
@@ -260,9 +264,9 @@ template <bool Y, bool Sides, bool Relaxing, class T> class Piece {
     };
 
     void normal() const {
-        const Derivative<0, 0, false, true> dx(*this, F::vx);
-        const Derivative<1, 1, false, false> dy(*this, F::vy); // in two dimensions not used
-        const Derivative<2, 2, false, false> dz(*this, F::vz);
+        const Derivative<x, x, nodes, fetched> dx(*this, F::vx);
+        const Derivative<y, y, nodes, read_before> dy(*this, F::vy); // in two dimensions not used
+        const Derivative<z, z, nodes, read_before> dz(*this, F::vz);
         const Row<const T> p = model(F::p), lame = model(F::lame), defect_p = model(Relaxing ? F::defect_p : F::p),
                            defect_s = model(Relaxing ? F::defect_s : F::p);
         const Row<T> sxx = field(F::sxx), syy = field(Y ? F::syy : F::sxx), szz = field(F::szz), zxx = zeta(0),
@@ -317,18 +321,18 @@ template <bool Y, bool Sides, bool Relaxing, class T> class Piece {
     }
 
     // The shear stress of two axes, A before B.
-    template <int Field, int Modulus, int A, int B> void shear() const {
-        each([da = Derivative<B, A, true, false>(*this, F::component(A)),
-              db = Derivative<A, B, true, A == 0>(*this, F::component(B)), mu = model(Modulus),
-              loss = model(Relaxing ? F::defect_s : Modulus), to = field(Field), zeta = zeta(Field - F::sxx),
-              relaxed = Relaxed(*this), kept = Kept<A, B>(*this)](int64_t k, const auto &part)
-                 __attribute__((always_inline)) {
-                     const V d = da(k, part) + db(k, part);
-                     V increment = mu.load(k, part) * d;
-                     if constexpr (Relaxing)
-                         increment = relaxed(zeta, increment, part.load(loss.at + k) * increment, k, part);
-                     to.store(k, kept(to.load(k, part) + increment, k, part), part);
-                 });
+    template <int Field, int Modulus, Direction A, Direction B> void shear() const {
+        each([da = Derivative<B, A, half_points, read_before>(*this, F::component(A)),
+              db = Derivative<A, B, half_points, A == x ? fetched : read_before>(*this, F::component(B)),
+              mu = model(Modulus), loss = model(Relaxing ? F::defect_s : Modulus), to = field(Field),
+              zeta = zeta(Field - F::sxx), relaxed = Relaxed(*this),
+              kept = Kept<A, B>(*this)](int64_t k, const auto &part) __attribute__((always_inline)) {
+            const V d = da(k, part) + db(k, part);
+            V increment = mu.load(k, part) * d;
+            if constexpr (Relaxing)
+                increment = relaxed(zeta, increment, part.load(loss.at + k) * increment, k, part);
+            to.store(k, kept(to.load(k, part) + increment, k, part), part);
+        });
     }
 };
 

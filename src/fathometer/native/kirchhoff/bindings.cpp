@@ -26,28 +26,14 @@ class TimeOperator {
                  double aperture, double tan_dip, double taper, std::array<double, 2> alias, int64_t rows, int64_t unit)
         : slowness2(slowness2), eta(eta), op{Weights(weights), scale, aperture, tan_dip, taper, alias[0], alias[1]},
           rows(rows), unit(unit) {
-        require(slowness2.shape(2) % segment == 0 && slowness2.shape(2) > 0, "columns are whole segments");
+        const auto [nx, ny, nt] = shape_of<3>(slowness2);
+        require(nt % segment == 0 && nt > 0, "columns are whole segments");
         require(weights >= 0 && weights <= int(Weights::line_2d), "weights");
-        require(!eta || std::equal(eta->shape_ptr(), eta->shape_ptr() + 3, slowness2.shape_ptr()), "eta's shape");
-        tile = {0,
-                int64_t(slowness2.shape(0)),
-                int64_t(slowness2.shape(1)),
-                int64_t(slowness2.shape(2)) / segment,
-                first[0],
-                first[1],
-                origin[0],
-                origin[1],
-                spacing[0],
-                spacing[1],
-                origin[2],
-                spacing[2],
-                slowness2.data(),
-                eta ? eta->data() : nullptr,
-                nullptr,
-                nullptr,
-                nullptr,
-                nullptr,
-                nullptr};
+        check_arrays({{"eta", eta, {nx, ny, nt}}});
+        tile = {
+            0,         nx,         ny,         nt / segment, first[0],   first[1],         origin[0],
+            origin[1], spacing[0], spacing[1], origin[2],    spacing[2], slowness2.data(), eta ? eta->data() : nullptr,
+            nullptr,   nullptr,    nullptr,    nullptr,      nullptr};
         node_slowness2 = at_nodes(slowness2.data());
         if (eta)
             for (const float e : at_nodes(eta->data())) {
@@ -59,16 +45,13 @@ class TimeOperator {
     int64_t migrate(Input<float, 2> traces, Input<double, 2> geometry, Input<int32_t, 1> volume, double first,
                     double interval, Array<float, 4> image, std::optional<Array<float, 3>> fold,
                     Array<float, 1> workspace, bool plainly) const {
-        Traces set = traces_of(traces.shape(0), traces.shape(1), geometry, volume, first, interval);
+        Traces set = traces_of(shape_of<2>(traces), geometry, volume, first, interval);
         const int64_t size = set.bank.rows * set.bank.length(), together = int64_t(workspace.shape(0)) / size;
-        require(together >= 1, "the workspace holds the bank of a trace");
+        check_arrays(
+            {{"workspace", workspace, {size}, at_least}, {"fold", fold, {tile.nx, tile.ny, tile.segments + 1}}});
         Tile here = with_image(image, set);
-        if (fold) {
-            require(std::equal(fold->shape_ptr(), fold->shape_ptr() + 2, slowness2.shape_ptr()) &&
-                        int64_t(fold->shape(2)) == tile.segments + 1,
-                    "fold: (nx, ny, nodes)");
+        if (fold)
             here.fold = fold->data();
-        }
         int64_t done = 0;
         const int64_t count = set.count;
         for (int64_t begin = 0; begin < count; begin += together) {
@@ -86,9 +69,9 @@ class TimeOperator {
 
     void demigrate(Array<float, 4> image, Input<double, 2> geometry, Input<int32_t, 1> volume, double first,
                    double interval, Array<float, 2> traces, Array<float, 1> workspace) const {
-        Traces set = traces_of(traces.shape(0), traces.shape(1), geometry, volume, first, interval);
+        Traces set = traces_of(shape_of<2>(traces), geometry, volume, first, interval);
         const int64_t size = set.bank.rows * set.bank.length(), together = int64_t(workspace.shape(0)) / size;
-        require(together >= 1, "the workspace holds the bank of a trace");
+        check_arrays({{"workspace", workspace, {size}, at_least}});
         const Tile here = with_image(image, set);
         const int64_t count = set.count;
         for (int64_t begin = 0; begin < count; begin += together) {
@@ -102,28 +85,23 @@ class TimeOperator {
     }
 
   private:
-    Traces traces_of(std::size_t count, std::size_t samples, const Input<double, 2> &geometry,
+    Traces traces_of(const std::array<int64_t, 2> &shape, const Input<double, 2> &geometry,
                      const Input<int32_t, 1> &volume, double first, double interval) const {
-        require(geometry.shape(0) == count && geometry.shape(1) == 5, "geometry: (traces, 5)");
-        require(volume.shape(0) == count, "volume: (traces,)");
-        return {bank_of(rows, int64_t(samples), unit),
-                int64_t(count),
-                nullptr,
-                geometry.data(),
-                volume.data(),
-                first,
-                interval};
+        const auto [count, samples] = shape;
+        check_arrays({{"geometry", geometry, {count, 5}}, {"volume", volume, {count}}});
+        return {bank_of(rows, samples, unit), count, nullptr, geometry.data(), volume.data(), first, interval};
     }
 
     Tile with_image(const Array<float, 4> &image, const Traces &set) const {
-        require(std::equal(image.shape_ptr() + 1, image.shape_ptr() + 4, slowness2.shape_ptr()), "the image's shape");
+        const int64_t volumes = shape_of<4>(image)[0];
+        check_arrays({{"image", image, {volumes, tile.nx, tile.ny, tile.segments * segment}}});
         for (int64_t t = 0; t < set.count; ++t)
-            require(set.volume[t] < int64_t(image.shape(0)), "a trace of no volume");
+            require(set.volume[t] < volumes, "a trace of no volume");
         Tile here = tile;
         here.node_slowness2 = node_slowness2.data();
         here.node_g = node_g.data();
         here.node_b = node_b.data();
-        here.volumes = int64_t(image.shape(0));
+        here.volumes = volumes;
         here.image = image.data();
         return here;
     }
@@ -160,12 +138,12 @@ void bind_kirchhoff(nb::module_ &m) {
         .def(nb::init<Input<float, 3>, std::optional<Input<float, 3>>, std::array<int64_t, 2>, std::array<double, 3>,
                       std::array<double, 3>, int, double, double, double, double, std::array<double, 2>, int64_t,
                       int64_t>(),
-             nb::kw_only(), "slowness2"_a, "eta"_a.none(), "first"_a, "origin"_a, "spacing"_a, "weights"_a, "scale"_a,
-             "aperture"_a, "tan_dip"_a, "taper"_a, "alias"_a, "rows"_a, "unit"_a, nb::keep_alive<1, 2>())
-        .def("migrate", &TimeOperator::migrate, nb::kw_only(), "traces"_a, "geometry"_a, "volume"_a, "first"_a,
-             "interval"_a, "image"_a, "fold"_a.none(), "workspace"_a, "plainly"_a, Unlocked())
-        .def("demigrate", &TimeOperator::demigrate, nb::kw_only(), "image"_a, "geometry"_a, "volume"_a, "first"_a,
-             "interval"_a, "traces"_a, "workspace"_a, Unlocked());
+             nb::kw_only(), "slowness2"_array, "eta"_array.none(), "first"_a, "origin"_a, "spacing"_a, "weights"_a,
+             "scale"_a, "aperture"_a, "tan_dip"_a, "taper"_a, "alias"_a, "rows"_a, "unit"_a, nb::keep_alive<1, 2>())
+        .def("migrate", &TimeOperator::migrate, nb::kw_only(), "traces"_array, "geometry"_array, "volume"_array,
+             "first"_a, "interval"_a, "image"_array, "fold"_array.none(), "workspace"_array, "plainly"_a, Unlocked())
+        .def("demigrate", &TimeOperator::demigrate, nb::kw_only(), "image"_array, "geometry"_array, "volume"_array,
+             "first"_a, "interval"_a, "traces"_array, "workspace"_array, Unlocked());
 }
 
 } // namespace fathometer::kirchhoff

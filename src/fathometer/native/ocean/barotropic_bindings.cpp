@@ -14,19 +14,9 @@ namespace {
 
 using Volume = nb::ndarray<double, nb::c_contig, nb::device::cpu>; // of any number of axes
 
-template <class A> const A &checked(const A &array, std::initializer_list<int64_t> shape, const char *name) {
-    bool same = true;
-    size_t axis = 0;
-    for (int64_t length : shape)
-        same &= int64_t(array.shape(axis++)) == length;
-    if (!same)
-        throw std::invalid_argument(std::string(name) + " has another shape than the blocks");
-    return array;
-}
-
 WaterRows rows_of(const Input<int64_t, 2> &extents, const Input<uint8_t, 3> &wet) {
-    const int64_t blocks = int64_t(wet.shape(0)), nx = int64_t(wet.shape(1)), ny = int64_t(wet.shape(2));
-    checked(extents, {blocks, 2}, "extents");
+    const auto [blocks, nx, ny] = shape_of<3>(wet);
+    check_arrays({{"extents", extents, {blocks, 2}}});
     for (int64_t b = 0; b < blocks; ++b)
         require(extents(b, 0) > 0 && extents(b, 0) + 2 * WaterRows::halo <= nx && extents(b, 1) > 0 &&
                     extents(b, 1) + 2 * WaterRows::halo <= ny,
@@ -40,16 +30,22 @@ class SurfaceGradients {
     SurfaceGradients(Input<int64_t, 2> extents, Input<uint8_t, 3> wet, Input<double, 3> depth, Input<double, 2> area,
                      Input<double, 2> ratio_x, Input<double, 2> ratio_y, int64_t tile, bool exact,
                      Array<double, 4> vectors, Array<double, 1> sums, Array<int64_t, 1> limbs)
-        : rows(rows_of(extents, wet)), wet(wet.data(), wet.data() + rows.size()), kept(vectors), kept_sums(sums),
-          kept_limbs(limbs), matrix(rows, rowwise(area, "area"), rowwise(ratio_x, "ratio_x"),
-                                    rowwise(ratio_y, "ratio_y"), blockwise(depth, "depth")),
+        : rows([&] {
+              const auto [blocks, nx, ny] = shape_of<3>(wet);
+              check_arrays({{"depth", depth, {blocks, nx, ny}},
+                            {"area", area, {blocks, ny}},
+                            {"ratio_x", ratio_x, {blocks, ny}},
+                            {"ratio_y", ratio_y, {blocks, ny}},
+                            {"vectors", vectors, {vector_count, blocks, nx, ny}},
+                            {"sums", sums, {most_sums}},
+                            {"limbs", limbs, {2 * most_sums + 1}}});
+              require(tile >= 0 && tile <= 64, "tile is 0 to 64");
+              return rows_of(extents, wet);
+          }()),
+          wet(wet.data(), wet.data() + rows.size()), kept(vectors), kept_sums(sums), kept_limbs(limbs),
+          matrix(rows, area.data(), ratio_x.data(), ratio_y.data(), depth.data()),
           preconditioner(rows, tile, wet.data()), local(rows, exact, product_count),
-          gradients(rows, matrix, preconditioner, local,
-                    checked(vectors, {vector_count, rows.blocks, rows.nx, rows.ny}, "vectors").data()) {
-        require(tile >= 0 && tile <= 64, "tile is 0 to 64");
-        checked(sums, {most_sums}, "sums");
-        checked(limbs, {2 * most_sums + 1}, "limbs");
-    }
+          gradients(rows, matrix, preconditioner, local, vectors.data()) {}
 
     void scale(double k) {
         require(std::isfinite(k) && k >= 0, "the factor of the operator is not negative");
@@ -57,15 +53,20 @@ class SurfaceGradients {
         preconditioner.factor(matrix);
     }
 
-    void surface(Input<double, 3> eta) { matrix.surface(blockwise(eta, "eta")); }
+    void surface(Input<double, 3> eta) {
+        check_arrays({{"eta", eta, {rows.blocks, rows.nx, rows.ny}}});
+        matrix.surface(eta.data());
+    }
 
     void load(Input<double, 3> b, Input<double, 3> x) {
+        check_arrays({{"b", b, {rows.blocks, rows.nx, rows.ny}}, {"x", x, {rows.blocks, rows.nx, rows.ny}}});
         local.forget();
-        gradients.load(blockwise(b, "b"), blockwise(x, "x"), wet.data());
+        gradients.load(b.data(), x.data(), wet.data());
     }
 
     void unload(Array<double, 3> x) const {
-        gradients.unload(checked(x, {rows.blocks, rows.nx, rows.ny}, "x").data(), wet.data());
+        check_arrays({{"x", x, {rows.blocks, rows.nx, rows.ny}}});
+        gradients.unload(x.data(), wet.data());
     }
 
     void apply(int from, int to, int which) {
@@ -114,12 +115,6 @@ class SurfaceGradients {
     }
 
   private:
-    const double *rowwise(const Input<double, 2> &array, const char *name) const {
-        return checked(array, {rows.blocks, rows.ny}, name).data();
-    }
-    const double *blockwise(const Input<double, 3> &array, const char *name) const {
-        return checked(array, {rows.blocks, rows.nx, rows.ny}, name).data();
-    }
     static VectorName vector(int name) {
         require(name >= 0 && name < vector_count, "no such vector");
         return VectorName(name);
@@ -153,8 +148,9 @@ class BoundHalo {
         : arrays(std::move(arrays)), send_buffer(send_buffer), receive_buffer(receive_buffer) {
         for (const Volume &array : this->arrays)
             require(array.ndim() >= 3, "arrays with halos have three axes at least");
-        for (const auto *list : {&sent, &received, &moved})
-            require(list->shape(1) == 5, "sent, received and moved have five columns");
+        const auto five = [](const Input<int64_t, 2> &list) { return Shape{shape_of<2>(list)[0], 5}; };
+        check_arrays(
+            {{"sent", sent, five(sent)}, {"received", received, five(received)}, {"moved", moved, five(moved)}});
         const auto packings = [&](const Input<int64_t, 2> &list, const Array<double, 1> &buffer) {
             std::vector<Packing> out;
             for (size_t n = 0; n < list.shape(0); ++n) {
@@ -199,21 +195,20 @@ void bind_barotropic(nb::module_ &m) {
     nb::class_<BoundHalo>(m, "BlockHaloCopies")
         .def(nb::init<std::vector<Volume>, Input<int64_t, 2>, Input<int64_t, 2>, Input<int64_t, 2>, Array<double, 1>,
                       Array<double, 1>>(),
-             nb::kw_only(), "arrays"_a, "sent"_a.noconvert(), "received"_a.noconvert(), "moved"_a.noconvert(),
-             "send_buffer"_a.noconvert(), "receive_buffer"_a.noconvert())
+             nb::kw_only(), "arrays"_array, "sent"_array, "received"_array, "moved"_array, "send_buffer"_array,
+             "receive_buffer"_array)
         .def("pack", &BoundHalo::pack, Unlocked(), "Cells that are sent to the buffer; cells of own blocks to halos.")
         .def("unpack", &BoundHalo::unpack, Unlocked(), "What was received to halos.");
     using G = SurfaceGradients;
     nb::class_<G>(m, "SurfaceGradients")
         .def(nb::init<Input<int64_t, 2>, Input<uint8_t, 3>, Input<double, 3>, Input<double, 2>, Input<double, 2>,
                       Input<double, 2>, int64_t, bool, Array<double, 4>, Array<double, 1>, Array<int64_t, 1>>(),
-             nb::kw_only(), "extents"_a.noconvert(), "wet"_a.noconvert(), "depth"_a.noconvert(), "area"_a.noconvert(),
-             "ratio_x"_a.noconvert(), "ratio_y"_a.noconvert(), "tile"_a, "exact"_a, "vectors"_a.noconvert(),
-             "sums"_a.noconvert(), "limbs"_a.noconvert())
+             nb::kw_only(), "extents"_array, "wet"_array, "depth"_array, "area"_array, "ratio_x"_array, "ratio_y"_array,
+             "tile"_a, "exact"_a, "vectors"_array, "sums"_array, "limbs"_array)
         .def("scale", &G::scale, "k"_a, Unlocked(), "The factor of the operator, m2; the preconditioner is made.")
-        .def("surface", &G::surface, "eta"_a.noconvert(), Unlocked(), "Depth at corners, from the height of cells.")
-        .def("load", &G::load, "b"_a.noconvert(), "x"_a.noconvert(), Unlocked(), "Right-hand side and start.")
-        .def("unload", &G::unload, "x"_a.noconvert(), Unlocked(), "The solution, on cells of water.")
+        .def("surface", &G::surface, "eta"_array, Unlocked(), "Depth at corners, from the height of cells.")
+        .def("load", &G::load, "b"_array, "x"_array, Unlocked(), "Right-hand side and start.")
+        .def("unload", &G::unload, "x"_array, Unlocked(), "The solution, on cells of water.")
         .def("apply", &G::apply, "of"_a, "into"_a, "sums"_a, Unlocked(), "into = A of; local sums.")
         .def("residual", &G::residual, Unlocked(), "r = b - A x.")
         .def("precondition", &G::precondition, "of"_a, "into"_a, Unlocked(), "into = M of.")

@@ -2,10 +2,8 @@
 
 #include <nanobind/stl/tuple.h>
 
-#include <initializer_list>
 #include <tuple>
 
-#include "checks.hpp"
 #include "core/arrays.hpp"
 #include "equation_of_state.hpp"
 #include "fluxes.hpp"
@@ -31,23 +29,24 @@ Grid grid_of(const Input<int64_t, 2> &extents, const Input<int32_t, 3> &levels, 
              const In2 &dx, const In2 &dx_u, const In2 &f, const In2 &tan_over_radius, const In1 &thickness, double dy,
              double curvature) {
     Grid grid{};
-    grid.blocks = int64_t(levels.shape(0));
-    grid.nx = int64_t(levels.shape(1));
-    grid.ny = int64_t(levels.shape(2));
-    grid.nz = int64_t(thickness.shape(0));
+    const auto [blocks, nx, ny] = shape_of<3>(levels);
+    const auto [nz] = shape_of<1>(thickness);
+    grid.blocks = blocks;
+    grid.nx = nx;
+    grid.ny = ny;
+    grid.nz = nz;
     require(grid.nz >= 1, "there is at least one level");
-    const Lengths columns{grid.blocks, grid.nx, grid.ny}, rows{grid.blocks, grid.ny};
-    grid.extents = copied(extents, {grid.blocks, 2}, "extents", 1, 1e9);
+    grid.extents = values_of("extents", extents, {blocks, 2}, 1, 1e9);
     for (int64_t b = 0; b < grid.blocks; ++b)
         require(grid.extents[2 * b] + 2 * halo <= grid.nx && grid.extents[2 * b + 1] + 2 * halo <= grid.ny,
                 "the extents of a block and its halos lie within the arrays");
-    grid.levels = copied(levels, columns, "levels", 0, double(grid.nz));
-    grid.levels_u = copied(levels_u, columns, "levels_u", 0, double(grid.nz));
-    grid.dx = copied(dx, rows, "dx", tiny, -any);
-    grid.dx_u = copied(dx_u, rows, "dx_u", tiny, -any);
-    grid.f = copied(f, rows, "f", any, -any);
-    grid.tan_over_radius = copied(tan_over_radius, rows, "tan_over_radius", any, -any);
-    grid.thickness = copied(thickness, {grid.nz}, "thickness", tiny, -any);
+    grid.levels = values_of("levels", levels, {blocks, nx, ny}, 0, double(nz));
+    grid.levels_u = values_of("levels_u", levels_u, {blocks, nx, ny}, 0, double(nz));
+    grid.dx = values_of("dx", dx, {blocks, ny}, tiny);
+    grid.dx_u = values_of("dx_u", dx_u, {blocks, ny}, tiny);
+    grid.f = values_of("f", f, {blocks, ny});
+    grid.tan_over_radius = values_of("tan_over_radius", tan_over_radius, {blocks, ny});
+    grid.thickness = values_of("thickness", thickness, {nz}, tiny);
     grid.bottoms.assign(1, 0.0);
     for (double dz : grid.thickness)
         grid.bottoms.push_back(grid.bottoms.back() + dz);
@@ -85,22 +84,25 @@ class OceanKernel {
     OceanKernel(Grid g, Numbers n) : grid(std::move(g)), numbers(n) {}
 
     void pressure(In5 tracers, In3 eta, Out4 p) const {
-        counted(tracers, "tracers");
-        flat({{&eta, "eta"}});
-        deep_out({{&p, "p"}});
+        check_arrays({{"tracers", tracers, several(count_of(tracers))}, {"eta", eta, flat()}, {"p", p, deep()}});
         ocean::pressure(grid, numbers, tracers.data(), eta.data(), p.data());
     }
 
     void momentum(double dt, double theta, std::array<double, 3> weights, In4 u, In4 v, In3 eta, In4 p, In3 stress_x,
                   In3 stress_y, std::array<Out5, 3> tendencies, Out4 u_next, Out4 v_next, Out3 transport_u,
                   Out3 transport_v, Out3 shift_u, Out3 shift_v) const {
-        deep({{&u, "u"}, {&v, "v"}, {&p, "p"}});
-        flat({{&eta, "eta"}, {&stress_x, "stress_x"}, {&stress_y, "stress_y"}});
-        deep_out({{&u_next, "u_next"}, {&v_next, "v_next"}});
-        flat_out({{&transport_u, "transport_u"},
-                  {&transport_v, "transport_v"},
-                  {&shift_u, "shift_u"},
-                  {&shift_v, "shift_v"}});
+        check_arrays({{"u", u, deep()},
+                      {"v", v, deep()},
+                      {"p", p, deep()},
+                      {"eta", eta, flat()},
+                      {"stress_x", stress_x, flat()},
+                      {"stress_y", stress_y, flat()},
+                      {"u_next", u_next, deep()},
+                      {"v_next", v_next, deep()},
+                      {"transport_u", transport_u, flat()},
+                      {"transport_v", transport_v, flat()},
+                      {"shift_u", shift_u, flat()},
+                      {"shift_v", shift_v, flat()}});
         MomentumStep step{checked(dt, "dt", tiny),
                           checked(theta, "theta", 0),
                           {},
@@ -119,7 +121,7 @@ class OceanKernel {
                           shift_u.data(),
                           shift_v.data()};
         for (int m = 0; m < 3; ++m) {
-            require_shape(tendencies[m], {2, grid.blocks, grid.nx, grid.ny, grid.nz}, "tendencies");
+            check_arrays({{"tendencies", tendencies[m], several(2)}});
             step.weights[m] = checked(weights[m], "weights", any);
             step.tendency_u[m] = tendencies[m].data();
             step.tendency_v[m] = tendencies[m].data() + grid.cells();
@@ -128,48 +130,57 @@ class OceanKernel {
     }
 
     void correct(double dt, double theta, In3 d, Out4 u, Out4 v, Out3 shift_u, Out3 shift_v) const {
-        flat({{&d, "d"}});
-        deep_out({{&u, "u"}, {&v, "v"}});
-        flat_out({{&shift_u, "shift_u"}, {&shift_v, "shift_v"}});
+        check_arrays({{"d", d, flat()},
+                      {"u", u, deep()},
+                      {"v", v, deep()},
+                      {"shift_u", shift_u, flat()},
+                      {"shift_v", shift_v, flat()}});
         ocean::correct(grid, numbers, checked(dt, "dt", tiny), checked(theta, "theta", 0), d.data(), u.data(), v.data(),
                        shift_u.data(), shift_v.data());
     }
 
     void fluxes(double dt, In4 u, In4 v, In3 shift_u, In3 shift_v, In3 eta, Out4 flux_x, Out4 flux_y,
                 Out3 eta_next) const {
-        deep({{&u, "u"}, {&v, "v"}});
-        flat({{&shift_u, "shift_u"}, {&shift_v, "shift_v"}, {&eta, "eta"}});
-        deep_out({{&flux_x, "flux_x"}, {&flux_y, "flux_y"}});
-        flat_out({{&eta_next, "eta_next"}});
+        check_arrays({{"u", u, deep()},
+                      {"v", v, deep()},
+                      {"shift_u", shift_u, flat()},
+                      {"shift_v", shift_v, flat()},
+                      {"eta", eta, flat()},
+                      {"flux_x", flux_x, deep()},
+                      {"flux_y", flux_y, deep()},
+                      {"eta_next", eta_next, flat()}});
         volume_fluxes(grid, checked(dt, "dt", tiny),
                       {u.data(), v.data(), shift_u.data(), shift_v.data(), eta.data(), flux_x.data(), flux_y.data(),
                        eta_next.data()});
     }
 
     std::tuple<double, double, bool> courant(double dt, In4 flux_x, In4 flux_y, In3 eta) const {
-        deep({{&flux_x, "flux_x"}, {&flux_y, "flux_y"}});
-        flat({{&eta, "eta"}});
+        check_arrays({{"flux_x", flux_x, deep()}, {"flux_y", flux_y, deep()}, {"eta", eta, flat()}});
         const Courant largest = ocean::courant(grid, checked(dt, "dt", tiny), flux_x.data(), flux_y.data(), eta.data());
         return {largest.lateral, largest.vertical, largest.finite};
     }
 
     void surface_flux(In5 tracers, In4 given, In4 target, In1 rate, Out4 flux) const {
-        const int64_t count = counted(tracers, "tracers");
-        const Lengths shape{count, grid.blocks, grid.nx, grid.ny};
-        require_shape(given, shape, "given");
-        require_shape(target, shape, "target");
-        require_shape(flux, shape, "flux");
-        const std::vector<double> rates = copied(rate, {count}, "rate", 0, -any);
+        const int64_t count = count_of(tracers);
+        const Shape surface{count, grid.blocks, grid.nx, grid.ny};
+        check_arrays({{"tracers", tracers, several(count)},
+                      {"given", given, surface},
+                      {"target", target, surface},
+                      {"flux", flux, surface}});
+        const std::vector<double> rates = values_of("rate", rate, {count}, 0);
         ocean::surface_flux(grid, count, tracers.data(), given.data(), target.data(), rates.data(), flux.data());
     }
 
     void tracers(double dt, bool x_first, In5 tracers, In3 eta, In3 eta_next, In4 flux_x, In4 flux_y, In4 surface,
                  Out5 next) const {
-        const int64_t count = counted(tracers, "tracers");
-        flat({{&eta, "eta"}, {&eta_next, "eta_next"}});
-        deep({{&flux_x, "flux_x"}, {&flux_y, "flux_y"}});
-        require_shape(surface, {count, grid.blocks, grid.nx, grid.ny}, "surface_flux");
-        require_shape(next, {count, grid.blocks, grid.nx, grid.ny, grid.nz}, "tracers_next");
+        const int64_t count = count_of(tracers);
+        check_arrays({{"tracers", tracers, several(count)},
+                      {"eta", eta, flat()},
+                      {"eta_next", eta_next, flat()},
+                      {"flux_x", flux_x, deep()},
+                      {"flux_y", flux_y, deep()},
+                      {"surface_flux", surface, {count, grid.blocks, grid.nx, grid.ny}},
+                      {"tracers_next", next, several(count)}});
         require(next.data() != tracers.data() || next.size() == 0, "tracers_next is another array than tracers");
         ocean::tracers(grid, numbers,
                        {checked(dt, "dt", tiny), x_first, count, tracers.data(), eta.data(), eta_next.data(),
@@ -177,20 +188,14 @@ class OceanKernel {
     }
 
   private:
-    template <class A> using Named = std::initializer_list<std::pair<const A *, const char *>>;
+    // Shapes of a field at the surface, one of all levels, and several of all levels in one array.
+    Shape flat() const { return {grid.blocks, grid.nx, grid.ny}; }
+    Shape deep() const { return {grid.blocks, grid.nx, grid.ny, grid.nz}; }
+    Shape several(int64_t count) const { return {count, grid.blocks, grid.nx, grid.ny, grid.nz}; }
 
-    template <class A> void all(Named<A> arrays, const Lengths &shape) const {
-        for (const auto &[array, name] : arrays)
-            require_shape(*array, shape, name);
-    }
-    void flat(Named<In3> arrays) const { all(arrays, {grid.blocks, grid.nx, grid.ny}); }
-    void flat_out(Named<Out3> arrays) const { all(arrays, {grid.blocks, grid.nx, grid.ny}); }
-    void deep(Named<In4> arrays) const { all(arrays, {grid.blocks, grid.nx, grid.ny, grid.nz}); }
-    void deep_out(Named<Out4> arrays) const { all(arrays, {grid.blocks, grid.nx, grid.ny, grid.nz}); }
-    int64_t counted(const In5 &tracers, const char *name) const {
-        const int64_t count = int64_t(tracers.shape(0));
+    static int64_t count_of(const In5 &tracers) {
+        const int64_t count = shape_of<5>(tracers)[0];
         require(count >= 2, "tracers are temperature, salinity and perhaps others");
-        require_shape(tracers, {count, grid.blocks, grid.nx, grid.ny, grid.nz}, name);
         return count;
     }
 
@@ -201,7 +206,6 @@ class OceanKernel {
 } // namespace
 
 void bind_ocean(nb::module_ &m) {
-    m.attr("OCEAN_HALO") = halo;
     nb::class_<OceanKernel>(m, "OceanKernel")
         .def(
             "__init__",
@@ -217,50 +221,42 @@ void bind_ocean(nb::module_ &m) {
                                convective_diffusivity, drag, drag_coefficient, state_equation, expansion, contraction,
                                reference_temperature, reference_salinity, advect_momentum));
             },
-            nb::kw_only(), "extents"_a.noconvert(), "levels"_a.noconvert(), "levels_u"_a.noconvert(),
-            "dx"_a.noconvert(), "dx_u"_a.noconvert(), "f"_a.noconvert(), "tan_over_radius"_a.noconvert(),
-            "thickness"_a.noconvert(), "dy"_a, "curvature"_a, "gravity"_a, "density"_a, "viscosity"_a, "diffusivity"_a,
-            "vertical_viscosity"_a, "vertical_diffusivity"_a, "convective_diffusivity"_a, "drag"_a,
+            nb::kw_only(), "extents"_array, "levels"_array, "levels_u"_array, "dx"_array, "dx_u"_array, "f"_array,
+            "tan_over_radius"_array, "thickness"_array, "dy"_a, "curvature"_a, "gravity"_a, "density"_a, "viscosity"_a,
+            "diffusivity"_a, "vertical_viscosity"_a, "vertical_diffusivity"_a, "convective_diffusivity"_a, "drag"_a,
             "drag_coefficient"_a, "state_equation"_a, "expansion"_a, "contraction"_a, "reference_temperature"_a,
             "reference_salinity"_a, "advect_momentum"_a,
             "The blocks of a rank, halos included (native/ocean/grid.hpp), and the numbers of Physics; curvature = "
             "1/R².")
-        .def("pressure", &OceanKernel::pressure, "tracers"_a.noconvert(), "eta"_a.noconvert(), "p"_a.noconvert(),
-             Unlocked(),
+        .def("pressure", &OceanKernel::pressure, "tracers"_array, "eta"_array, "p"_array, Unlocked(),
              "Hydrostatic pressure over the density of reference, m²/s², of owned cells and those east and north.")
-        .def("momentum", &OceanKernel::momentum, nb::kw_only(), "dt"_a, "theta"_a, "weights"_a, "u"_a.noconvert(),
-             "v"_a.noconvert(), "eta"_a.noconvert(), "p"_a.noconvert(), "stress_x"_a.noconvert(),
-             "stress_y"_a.noconvert(), "tendencies"_a.noconvert(), "u_next"_a.noconvert(), "v_next"_a.noconvert(),
-             "transport_u"_a.noconvert(), "transport_v"_a.noconvert(), "shift_u"_a.noconvert(), "shift_v"_a.noconvert(),
-             Unlocked(), "Provisional velocity after dt s, see native/ocean/momentum.hpp.")
-        .def("correct", &OceanKernel::correct, nb::kw_only(), "dt"_a, "theta"_a, "d"_a.noconvert(), "u"_a.noconvert(),
-             "v"_a.noconvert(), "shift_u"_a.noconvert(), "shift_v"_a.noconvert(), Unlocked(),
+        .def("momentum", &OceanKernel::momentum, nb::kw_only(), "dt"_a, "theta"_a, "weights"_a, "u"_array, "v"_array,
+             "eta"_array, "p"_array, "stress_x"_array, "stress_y"_array, "tendencies"_array, "u_next"_array,
+             "v_next"_array, "transport_u"_array, "transport_v"_array, "shift_u"_array, "shift_v"_array, Unlocked(),
+             "Provisional velocity after dt s, see native/ocean/momentum.hpp.")
+        .def("correct", &OceanKernel::correct, nb::kw_only(), "dt"_a, "theta"_a, "d"_array, "u"_array, "v"_array,
+             "shift_u"_array, "shift_v"_array, Unlocked(),
              "Takes dt theta g grad d from u and v, and what follows from it from the shift.")
-        .def("fluxes", &OceanKernel::fluxes, nb::kw_only(), "dt"_a, "u"_a.noconvert(), "v"_a.noconvert(),
-             "shift_u"_a.noconvert(), "shift_v"_a.noconvert(), "eta"_a.noconvert(), "flux_x"_a.noconvert(),
-             "flux_y"_a.noconvert(), "eta_next"_a.noconvert(), Unlocked(),
+        .def("fluxes", &OceanKernel::fluxes, nb::kw_only(), "dt"_a, "u"_array, "v"_array, "shift_u"_array,
+             "shift_v"_array, "eta"_array, "flux_x"_array, "flux_y"_array, "eta_next"_array, Unlocked(),
              "Volume fluxes through faces, m³/s, and the surface height after dt s, see native/ocean/fluxes.hpp.")
-        .def("courant", &OceanKernel::courant, nb::kw_only(), "dt"_a, "flux_x"_a.noconvert(), "flux_y"_a.noconvert(),
-             "eta"_a.noconvert(), Unlocked(),
-             "The largest lateral and vertical Courant number of owned cells; whether all is finite.")
-        .def("surface_flux", &OceanKernel::surface_flux, "tracers"_a.noconvert(), "given"_a.noconvert(),
-             "target"_a.noconvert(), "rate"_a.noconvert(), "flux"_a.noconvert(), Unlocked(),
+        .def("courant", &OceanKernel::courant, nb::kw_only(), "dt"_a, "flux_x"_array, "flux_y"_array, "eta"_array,
+             Unlocked(), "The largest lateral and vertical Courant number of owned cells; whether all is finite.")
+        .def("surface_flux", &OceanKernel::surface_flux, "tracers"_array, "given"_array, "target"_array, "rate"_array,
+             "flux"_array, Unlocked(),
              "Flux into the sea, tracer times m/s: what is given and rate dz_0 (target - tracer).")
-        .def("tracers", &OceanKernel::tracers, nb::kw_only(), "dt"_a, "x_first"_a, "tracers"_a.noconvert(),
-             "eta"_a.noconvert(), "eta_next"_a.noconvert(), "flux_x"_a.noconvert(), "flux_y"_a.noconvert(),
-             "surface_flux"_a.noconvert(), "tracers_next"_a.noconvert(), Unlocked(),
+        .def("tracers", &OceanKernel::tracers, nb::kw_only(), "dt"_a, "x_first"_a, "tracers"_array, "eta"_array,
+             "eta_next"_array, "flux_x"_array, "flux_y"_array, "surface_flux"_array, "tracers_next"_array, Unlocked(),
              "Tracers of owned cells after dt s, see native/ocean/tracers.hpp.");
     m.def(
         "ocean_density",
         [](In1 temperature, In1 salinity, In1 pressure, Array<double, 1> density) {
-            const int64_t n = int64_t(temperature.shape(0));
-            require_shape(salinity, {n}, "salinity");
-            require_shape(pressure, {n}, "pressure");
-            require_shape(density, {n}, "density");
+            const auto [n] = shape_of<1>(temperature);
+            check_arrays({{"salinity", salinity, {n}}, {"pressure", pressure, {n}}, {"density", density, {n}}});
             wright_density(n, temperature.data(), salinity.data(), pressure.data(), density.data());
         },
-        "temperature"_a.noconvert(), "salinity"_a.noconvert(), "pressure"_a.noconvert(), "density"_a.noconvert(),
-        Unlocked(), "Density of sea water, kg/m³, of potential temperature in °C and pressure in Pa (Wright 1997).");
+        "temperature"_array, "salinity"_array, "pressure"_array, "density"_array, Unlocked(),
+        "Density of sea water, kg/m³, of potential temperature in °C and pressure in Pa (Wright 1997).");
 }
 
 } // namespace fathometer::ocean
