@@ -94,15 +94,15 @@ FLOORS = {
         figures
         scale missing
         configuration records tables verdict
-        decimation formatting template times
+        decimation template
     """,
     "fathometer.runs": """
-        time_run
         time_application
-        restartable_run
-        lifecycle
-        foreign task_loop
-        finished_tasks folder_lock summation
+        task_run time_run
+        restartable_run task_loop
+        lifecycle tasks
+        foreign
+        folder_lock summation
         contributions finished_run journal_folder simulation
         application journal state_arrays
         context field_series restart_folder restartable_job small_runs sum_file
