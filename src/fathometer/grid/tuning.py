@@ -88,16 +88,16 @@ def stepping_of(wavefield: TimeStepper, steps: int, threads: int) -> Stepping:
     host.Free()
     x, y, z, fewest = (comm.allreduce(n, MPI.MIN) for n in (*block.local_shape, threads))
     return Stepping(
-        (x, y, z),
-        wavefield.radius,
-        wavefield.field_count,
-        wavefield.itemsize,
-        steps,
-        fewest,
-        ranks,
-        wavefield.array_count,
-        comm.size > 1,
-        wavefield.stages,
+        shape=(x, y, z),
+        radius=wavefield.radius,
+        fields=wavefield.field_count,
+        itemsize=wavefield.itemsize,
+        steps=steps,
+        threads=fewest,
+        ranks=ranks,
+        arrays=wavefield.array_count,
+        divided=comm.size > 1,
+        stages=wavefield.stages,
     )
 
 

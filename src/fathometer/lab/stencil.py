@@ -131,14 +131,14 @@ def measure(
     rates = {name: interval([work[name] / s for s in times]) for name, times in seconds.items()}
     stepper.close()
     return Measured(
-        comm.size,
-        threads,
-        tuned,
-        rates["tiled"],
-        rates["plain"],
-        rates["triad"],
-        rates["flops"],
-        cost.bytes_per_point,
+        ranks=comm.size,
+        threads=threads,
+        tuned=tuned,
+        tiled=rates["tiled"],
+        plain=rates["plain"],
+        triad=rates["triad"],
+        flops=rates["flops"],
+        bytes_per_point=cost.bytes_per_point,
     )
 
 

@@ -125,7 +125,20 @@ def image_picture(
     below the water, and faded in the water; a note on the picture says so.
     Raises ValueError for shapes that don't fit, FathometerError where the file can't be written.
     """
-    sheet.save(image_figure(image, vp, spacing, origin, sources, receivers, title, at, in_time), path)
+    sheet.save(
+        image_figure(
+            image=image,
+            vp=vp,
+            spacing=spacing,
+            origin=origin,
+            sources=sources,
+            receivers=receivers,
+            title=title,
+            at=at,
+            in_time=in_time,
+        ),
+        path,
+    )
 
 
 def volume_picture(

@@ -45,8 +45,28 @@ class Size:
     aperture: float  # m, of the time migration
 
 
-FULL = Size((121, 61, 81), 20.0, 7.5, 1.35, (5, 2), 40.0, 1.3, 0.004, 400.0)
-QUICK = Size((73, 37, 53), 30.0, 5.0, 1.4, (3, 2), 60.0, 1.3, 0.004, 500.0)
+FULL = Size(
+    shape=(121, 61, 81),
+    spacing=20.0,
+    frequency=7.5,
+    duration=1.35,
+    shots=(5, 2),
+    receivers=40.0,
+    end=1.3,
+    interval=0.004,
+    aperture=400.0,
+)
+QUICK = Size(
+    shape=(73, 37, 53),
+    spacing=30.0,
+    frequency=5.0,
+    duration=1.4,
+    shots=(3, 2),
+    receivers=60.0,
+    end=1.3,
+    interval=0.004,
+    aperture=500.0,
+)
 VOLUMES = {"vp": "m/s", "epsilon": "", "delta": ""}  # with their units
 PREFIXES = ("", "smooth-")  # of their names: of the true model, of the smooth one
 SHOTS, SHOTS_FOLDER, IMAGE_FOLDER = "shots.toml", "shots", "image"

@@ -57,14 +57,14 @@ class PlanRequest:
     def of(options: Mapping[str, Any]) -> PlanRequest:
         """Of the options of `fathometer plan`."""
         return PlanRequest(
-            options["ranks"],
-            options["nodes"],
-            options["decomposition"],
-            options["within"],
-            options["velocities"],
-            options["migrate"],
-            options["model"],
-            options["history"],
+            ranks=options["ranks"],
+            nodes=options["nodes"],
+            decomposition=options["decomposition"],
+            within=options["within"],
+            velocities=options["velocities"],
+            imaging=options["migrate"],
+            modelling=options["model"],
+            store=options["history"],
         )
 
 
@@ -182,7 +182,16 @@ def plan_of_waves(
     shares = {loop: 1 - saved.share for loop, saved in (cone or {}).items()}
     recommended = recommended.with_computed(shares)
     asked = recommended if asked is None else asked.with_computed(shares)
-    return Plan(layout, machine, time, known, cone, notes, asked, recommended)
+    return Plan(
+        layout=layout,
+        machine=machine,
+        time=time,
+        known=known,
+        cone=cone,
+        notes=notes,
+        asked=asked,
+        recommended=recommended,
+    )
 
 
 def nodes_of(ranks: int, request: PlanRequest, machine: Machine) -> int:

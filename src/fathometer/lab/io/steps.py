@@ -156,7 +156,9 @@ class StepsBench(Bench):
         wrong, error = self._read_back(case, paths, patterns)
         for path in paths:
             self.remove(path)
-        return self._sample(seconds, clock, own, stored, wrong, error, 0.0, False)
+        return self._sample(
+            seconds=seconds, clock=clock, own=own, stored=stored, wrong=wrong, error=error, resident=0.0, shifted=False
+        )
 
     def _read_back(
         self, case: StorageCase, paths: Sequence[Path], patterns: Sequence[StepPattern]

@@ -177,7 +177,9 @@ class Bench:
             values = volume.read(*box)
         wrong, error = self._verified(values, box, case.lossy)
         self.remove(path)
-        return self._sample(seconds, clock, own, stored, wrong, error, 0.0, False)
+        return self._sample(
+            seconds=seconds, clock=clock, own=own, stored=stored, wrong=wrong, error=error, resident=0.0, shifted=False
+        )
 
     def _start(self) -> float:
         """Collective. The time when all ranks had come, taken before any of them goes on."""
@@ -227,7 +229,16 @@ class Bench:
         own, seconds = self._ended(clock, begin)
         wrong, error = self._verified(values, box, case.lossy)
         stored = self._stored(path)
-        return self._sample(seconds, clock, own, stored, wrong, error, kept, shifted)
+        return self._sample(
+            seconds=seconds,
+            clock=clock,
+            own=own,
+            stored=stored,
+            wrong=wrong,
+            error=error,
+            resident=kept,
+            shifted=shifted,
+        )
 
     def drop_caches(self, path: Path) -> float:
         """Collective. Drop a file from the page caches of all hosts; the largest share that stayed in memory."""

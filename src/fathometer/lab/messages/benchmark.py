@@ -168,7 +168,17 @@ class Benchmark:
         timings: tuple[Timing, ...] = options.timings if pattern in COLLECTIVES else ("series",)
         buffers: tuple[Buffers, ...] = options.buffers if pattern != "barrier" else ("warm",)
         return [
-            MessageCase(pattern, protocol, "", length, 0, kept, "", timing, algorithm)
+            MessageCase(
+                pattern=pattern,
+                protocol=protocol,
+                direction="",
+                length=length,
+                packet=0,
+                buffers=kept,
+                place="",
+                timing=timing,
+                algorithm=algorithm,
+            )
             for protocol in protocols_for(pattern, options.protocols)
             for length in lengths
             for kept in buffers

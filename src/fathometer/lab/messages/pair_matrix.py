@@ -105,7 +105,16 @@ def _pair(
             pair = comm.Create_group(members)
             members.Free()
             for length, count in EXCHANGES.items():
-                with opened(pair, "pair", PROTOCOL, "pingpong", length, LARGEST_MESSAGE, 1, seed) as exchange:
+                with opened(
+                    comm=pair,
+                    pattern="pair",
+                    protocol=PROTOCOL,
+                    direction="pingpong",
+                    length=length,
+                    packet=LARGEST_MESSAGE,
+                    slots=1,
+                    seed=seed,
+                ) as exchange:
                     exchange.prepare(0)
                     exchange.series(pair, 2)
                     while pair.allreduce(seconds := exchange.series(pair, count), MPI.MAX) < least_seconds:

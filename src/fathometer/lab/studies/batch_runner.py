@@ -101,14 +101,14 @@ class BatchRunner:
         seconds = None if None in limits else sum(limit for limit in limits if limit is not None)
         script = batch_script(
             Batch(
-                name,
-                sys.executable,
-                self._study,
-                self._jobs / f"{name}.out",
-                folders,
-                [placed.placement for placed in runs],
-                seconds,
-                self._options,
+                name=name,
+                python=sys.executable,
+                study=self._study,
+                log=self._jobs / f"{name}.out",
+                runs=folders,
+                placements=[placed.placement for placed in runs],
+                seconds=seconds,
+                options=self._options,
             )
         )
         with atomic.writing(self._jobs):

@@ -298,7 +298,18 @@ def _cell(pair: _Pair, gate: GateTable, count: int, in_turns: bool) -> Compared:
             verdict = "worse"
         elif verdict == "not worse":
             verdict = "undecided"
-    return Compared(pair.case, pair.figure, pair.first, pair.second, made, verdict, gated, better, differs, why)
+    return Compared(
+        case=pair.case,
+        figure=pair.figure,
+        first=pair.first,
+        second=pair.second,
+        ratio=made,
+        verdict=verdict,
+        gated=gated,
+        better=better,
+        differs=differs,
+        why=why,
+    )
 
 
 def exact_zero(pair: _Pair) -> bool:

@@ -90,15 +90,15 @@ def _session(
         _forget_failed(folder, study.cases, runs)
     spent = seconds_of_runs(run for some in runs.values() for run in some)
     rounds = Rounds(
-        study.cases,
-        runs,
-        study.limits,
-        study.runs,
-        lambda case, made: write_case(folder, case, made),
-        progress,
-        now,
-        spent,
-        study.pairs,
+        cases=study.cases,
+        runs=runs,
+        limits=study.limits,
+        work=study.runs,
+        keep=lambda case, made: write_case(folder, case, made),
+        progress=progress,
+        clock=now,
+        spent=spent,
+        groups=study.pairs,
     )
     ended = rounds.measure(lambda made: not study.rule.wide(_values(study, made)))
     if study.pairs and ended != "budget":

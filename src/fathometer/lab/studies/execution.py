@@ -242,15 +242,15 @@ class CaseRunner:
         launches = [self._launch(part) for part in parts]
         inputs = [path for part in parts for path in part.program.inputs(part.values)]
         return SingleRun(
-            folder,
-            [self._process(folder, part, launch) for part, launch in zip(parts, launches, strict=True)],
-            self._conditions.time_limit,
-            list(dict.fromkeys(file for path in inputs for file in (path, *self._files_read_by(path)))),
-            self._conditions.page_cache,
-            sum(cpus_here(part.placement) for part in parts),
-            not self._conditions.beside and not any(launch.elsewhere for launch in launches),
-            self._clock(parts[0]),
-            self._folder / CLOCK,
+            folder=folder,
+            processes=[self._process(folder, part, launch) for part, launch in zip(parts, launches, strict=True)],
+            time_limit=self._conditions.time_limit,
+            inputs=list(dict.fromkeys(file for path in inputs for file in (path, *self._files_read_by(path)))),
+            page_cache=self._conditions.page_cache,
+            cpus=sum(cpus_here(part.placement) for part in parts),
+            others=not self._conditions.beside and not any(launch.elsewhere for launch in launches),
+            clock=self._clock(parts[0]),
+            clock_state=self._folder / CLOCK,
         )
 
     def _files_read_by(self, path: Path) -> Sequence[Path]:
@@ -291,14 +291,14 @@ class CaseRunner:
             marks += own_marks(part.folder, part.placement)
         failed = "; ".join(dict.fromkeys(problems))
         return Run(
-            kind,
-            number,
-            outcome.ended[0].begin if outcome.ended else time.time(),
-            max((end.seconds for end in outcome.ended), default=0.0),
-            {} if failed else self._parts.figures(case, parts, of_parts),
-            failed,
-            tuple(dict.fromkeys(marks)),
-            "" if self._conditions.keep == "nothing" and not failed else str(folder.relative_to(self._folder)),
+            kind=kind,
+            number=number,
+            begin=outcome.ended[0].begin if outcome.ended else time.time(),
+            seconds=max((end.seconds for end in outcome.ended), default=0.0),
+            figures={} if failed else self._parts.figures(case, parts, of_parts),
+            failed=failed,
+            marks=tuple(dict.fromkeys(marks)),
+            folder="" if self._conditions.keep == "nothing" and not failed else str(folder.relative_to(self._folder)),
             clock=outcome.clock,
         )
 

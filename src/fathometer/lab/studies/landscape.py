@@ -64,7 +64,16 @@ class Landscape:
         places = [known.index(name) for name in names]
         rows = [[row[place] for place in places] for row in self.rows]
         columns = [self.columns[place] for place in places]
-        return Landscape(self.id, self.application, self.title, self.source, self.machine, columns, rows, self.notes)
+        return Landscape(
+            id=self.id,
+            application=self.application,
+            title=self.title,
+            source=self.source,
+            machine=self.machine,
+            columns=columns,
+            rows=rows,
+            notes=self.notes,
+        )
 
     def source_text(self) -> str:
         """Who published it, where and when, and on which machine."""

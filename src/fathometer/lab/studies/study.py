@@ -136,7 +136,18 @@ def ready(study: Study, read_by: ReadBy = lambda _: ()) -> ReadyStudy:
         study.launch.at_once,
         cells_of_winners(study, cases),
     )
-    return ReadyStudy(study, designs, cases, runs, limits, rule, figures, list(inputs), baselines, pairs)
+    return ReadyStudy(
+        file=study,
+        designs=designs,
+        cases=cases,
+        runs=runs,
+        limits=limits,
+        rule=rule,
+        figures=figures,
+        inputs=list(inputs),
+        baselines=baselines,
+        pairs=pairs,
+    )
 
 
 def _check_baseline(study: Study, figures: Mapping[str, FigureInfo]) -> None:

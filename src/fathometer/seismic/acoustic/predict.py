@@ -100,7 +100,16 @@ def _history(run: Workload, memories: list[dict[str, int]], store: Store | None)
     machine = run.machine
     writing = min(machine.write_bytes_per_second * run.nodes, machine.storage_bytes_per_second or math.inf)
     rates = Rates(run.time.every * run.points / run.points_per_second, 0.0, writing / run.size)
-    return predicted_history(run.layout, run.time, run.blocks, memories, machine, run.ranks_per_node, store, rates)
+    return predicted_history(
+        layout=run.layout,
+        time=run.time,
+        blocks=run.blocks,
+        memories=memories,
+        machine=machine,
+        ranks_per_node=run.ranks_per_node,
+        store=store,
+        rates=rates,
+    )
 
 
 def _imaging_memory(

@@ -67,4 +67,15 @@ def predicted_history(
         return choose_history(table, time.snapshots, shares, lambda: rates, str(layout.survey.path), PLANNING_WORK)
     except InputError as error:
         needed, n = max(time.snapshots * share.snapshot for share in shares), time.snapshots
-        return HistoryChoice("memory", "float32", False, n, n, 0, n, needed, reason=str(error), fits=False)
+        return HistoryChoice(
+            store="memory",
+            encoding="float32",
+            states_on_disk=False,
+            snapshots=n,
+            kept=n,
+            states=0,
+            room=n,
+            memory_bytes=needed,
+            reason=str(error),
+            fits=False,
+        )

@@ -143,17 +143,17 @@ class ElasticModelling(Modelling):
             if survey.snapshots is not None:
                 snapshots = opened.enter_context(
                     SnapshotWriter(
-                        run.grid,
-                        run.block,
-                        survey.snapshots,
-                        run.time.steps,
-                        run.time.dt,
-                        run.time.first,
-                        self.output,
-                        self._prefix("snapshots", shot),
-                        Strategy.of(survey.storage.write),
-                        run.comm,
-                        run.layout.place,
+                        grid=run.grid,
+                        block=run.block,
+                        keys=survey.snapshots,
+                        steps=run.time.steps,
+                        dt=run.time.dt,
+                        first_time=run.time.first,
+                        folder=self.output,
+                        prefix=self._prefix("snapshots", shot),
+                        strategy=Strategy.of(survey.storage.write),
+                        comm=run.comm,
+                        place=run.layout.place,
                     )
                 )
             traces = model_shot(self.setup, wavefield, shot, snapshots, progress)

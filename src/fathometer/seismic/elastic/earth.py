@@ -111,19 +111,19 @@ def read_earth(
     contacts = contact_share(allreduce(comm, count_contacts(arrays["vs"], grid, block), "SUM"), grid)
     eigenvalue = allreduce(comm, _largest_eigenvalue(arrays, attenuation, grid), "MAX")
     return ElasticEarth(
-        arrays["vp"],
-        arrays["vs"],
-        arrays["density"],
-        arrays.get("qp"),
-        arrays.get("qs"),
-        attenuation,
-        allreduce(comm, slowest, "MIN"),
-        fastest,
-        2 / math.sqrt(eigenvalue),
-        lossy,
-        contrast,
-        contacts,
-        hard,
+        vp=arrays["vp"],
+        vs=arrays["vs"],
+        density=arrays["density"],
+        qp=arrays.get("qp"),
+        qs=arrays.get("qs"),
+        attenuation=attenuation,
+        slowest=allreduce(comm, slowest, "MIN"),
+        fastest=fastest,
+        time_step_limit=2 / math.sqrt(eigenvalue),
+        lossy=lossy,
+        contrast=contrast,
+        contacts=contacts,
+        hard=hard,
     )
 
 

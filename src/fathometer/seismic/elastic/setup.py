@@ -121,20 +121,20 @@ def prepare_elastic(survey: Survey, comm: MPI.Intracomm) -> ElasticSetup:
     boundary = _boundary(layout, earth)
     scheme = Scheme(dt, layout.radius, layout.dtype, boundary, layout.free_surface, earth.fastest, frequency)
     run = Setup(
-        layout,
-        comm,
-        block,
-        scheme,
-        time,
-        [],  # the medium is not the acoustic one
-        earth.slowest,
-        earth.fastest,
-        earth.time_step_limit,
-        None,
-        comm.size,
-        memory,
-        spare_memory(memory, usable, comm),
-        notes + layout.acquisition.notes,
+        layout=layout,
+        comm=comm,
+        block=block,
+        scheme=scheme,
+        time=time,
+        model=[],  # the medium is not the acoustic one
+        slowest=earth.slowest,
+        fastest=earth.fastest,
+        time_step_limit=earth.time_step_limit,
+        weak_epsilon=None,
+        ranks_per_shot=comm.size,
+        memory_bytes=memory,
+        spare_bytes=spare_memory(memory, usable, comm),
+        warnings=notes + layout.acquisition.notes,
     )
     return ElasticSetup(run, medium_of(earth, grid, block.lo, dt, layout.dtype), attenuation, layout)
 

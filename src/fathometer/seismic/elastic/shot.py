@@ -32,7 +32,14 @@ def model_shot(
     run, time, dtype, free = setup.run, setup.time, setup.scheme.dtype, setup.scheme.free_surface
     with ledger.phase("set up"):
         points, series = source_points(
-            run.grid, setup.sources, shot.source, run.wavelet, time, free, dtype, run.corrected
+            grid=run.grid,
+            sources=setup.sources,
+            position=shot.source,
+            wavelet=run.wavelet,
+            time=time,
+            free_surface=free,
+            dtype=dtype,
+            corrected=run.corrected,
         )
         sources = wavefield.injectors(points)
         series.prepare(sources.indices)

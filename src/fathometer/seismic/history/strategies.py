@@ -141,7 +141,16 @@ class MemoryStore:
         loose = SLAB_BYTES if encoding in EXPECTED else 0  # the last slab is not full
         needs = [snapshots * s.records[encoding] + _unencoded_bytes(s, encoding) + loose for s in shares]
         shortfall = _shortfall(f"memory with {encoding}", "memory", needs, [s.memory for s in shares])
-        return shortfall or HistoryChoice("memory", encoding, False, snapshots, snapshots, 0, snapshots, max(needs))
+        return shortfall or HistoryChoice(
+            store="memory",
+            encoding=encoding,
+            states_on_disk=False,
+            snapshots=snapshots,
+            kept=snapshots,
+            states=0,
+            room=snapshots,
+            memory_bytes=max(needs),
+        )
 
     def open(
         self, request: HistoryRequest, choice: HistoryChoice, encoding: Encoding | None
@@ -184,7 +193,16 @@ class DiskStore:
             name, "disk", needs, [s.disk for s in shares]
         )
         return shortfall or HistoryChoice(
-            "disk", encoding, False, snapshots, snapshots, 0, snapshots, max(slabs), max(needs), place="on disk"
+            store="disk",
+            encoding=encoding,
+            states_on_disk=False,
+            snapshots=snapshots,
+            kept=snapshots,
+            states=0,
+            room=snapshots,
+            memory_bytes=max(slabs),
+            disk_bytes=max(needs),
+            place="on disk",
         )
 
     def open(
@@ -196,7 +214,16 @@ class DiskStore:
         slabs = math.ceil(choice.kept / (slab // padded(largest))) if fixed and largest else 0
         limit = math.inf if fixed else max(2 * slab, request.budget(request.table.disk_budget, math.inf))
         worker = request.threads.background_thread(SCRATCH_KIND)
-        stack = DiskStack(request.folder(), largest, slab, slabs, worker, request.table.direct, SCRATCH_KIND, limit)
+        stack = DiskStack(
+            folder=request.folder(),
+            largest=largest,
+            slab_bytes=slab,
+            reserved=slabs,
+            worker=worker,
+            direct=request.table.direct,
+            kind=SCRATCH_KIND,
+            limit=limit,
+        )
         return _stacked(request, stack, encoding), None
 
     def push_pop_seconds(
@@ -246,17 +273,17 @@ class CheckpointStore(MemoryStore):
             name, "disk", disk, [s.disk for s in shares]
         )
         return shortfall or HistoryChoice(
-            "checkpoint",
-            encoding,
-            on_disk,
-            snapshots,
-            cost.most_kept,
-            cost.most_states,
-            cost.most_room,
-            max(memory),
-            max(disk),
-            schedule,
-            cost.advances,
+            store="checkpoint",
+            encoding=encoding,
+            states_on_disk=on_disk,
+            snapshots=snapshots,
+            kept=cost.most_kept,
+            states=cost.most_states,
+            room=cost.most_room,
+            memory_bytes=max(memory),
+            disk_bytes=max(disk),
+            schedule=schedule,
+            recomputed=cost.advances,
         )
 
     def open(

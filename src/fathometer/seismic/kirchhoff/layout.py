@@ -191,7 +191,16 @@ def time_layout(survey: Survey, ranks: int = 1, headers_only: bool = False) -> T
     blocks = _blocks(acquisition.shots, keys.block_traces)
     place, place_notes = place_of_run(survey, files, acquisition, grid.two_dimensional, velocities.in_world)
     notes += place_notes + unkept_notes(survey, place)
-    layout = TimeLayout(survey, grid, acquisition, velocities, files, blocks, notes, place)
+    layout = TimeLayout(
+        survey=survey,
+        grid=grid,
+        acquisition=acquisition,
+        velocities=velocities,
+        earth=files,
+        blocks=blocks,
+        notes=notes,
+        place=place,
+    )
     more = (
         _reach_notes(layout)
         + acquisition.notes

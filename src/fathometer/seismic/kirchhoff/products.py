@@ -160,13 +160,13 @@ def draw(setup: TimeSetup, files: Mapping[str, Path]) -> None:
             return values.reshape(shape)
 
         image_picture(
-            files["picture"],
-            Blocks(grid.shape, lambda lo, hi: cells(lo, hi, image)),
-            Blocks(grid.shape, lambda lo, hi: cells(lo, hi, velocity)),
-            grid.spacing,
-            grid.origin,
-            np.array([shot.source for shot in shots]),
-            None,
-            f"{setup.survey.path.stem}: Kirchhoff time migration",
+            path=files["picture"],
+            image=Blocks(grid.shape, lambda lo, hi: cells(lo, hi, image)),
+            vp=Blocks(grid.shape, lambda lo, hi: cells(lo, hi, velocity)),
+            spacing=grid.spacing,
+            origin=grid.origin,
+            sources=np.array([shot.source for shot in shots]),
+            receivers=None,
+            title=f"{setup.survey.path.stem}: Kirchhoff time migration",
             in_time=True,
         )

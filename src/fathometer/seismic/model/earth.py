@@ -254,14 +254,14 @@ class EarthFiles:
         vp, epsilon, delta = arrays["vp"], arrays.get("epsilon"), arrays.get("delta")
         slowest, fastest, eigenvalue = extremes(vp, epsilon, delta, grid, radius, self._weights)
         return Earth(
-            vp,
-            epsilon,
-            delta,
-            allreduce(comm, slowest, "MIN"),
-            allreduce(comm, fastest, "MAX"),
-            allreduce(comm, eigenvalue, "MAX"),
-            weak,
-            notes,
+            vp=vp,
+            epsilon=epsilon,
+            delta=delta,
+            slowest=allreduce(comm, slowest, "MIN"),
+            fastest=allreduce(comm, fastest, "MAX"),
+            eigenvalue=allreduce(comm, eigenvalue, "MAX"),
+            weak_epsilon=weak,
+            notes=notes,
         )
 
     def checks(self, grid: Grid, block: Decomposition, comm: MPI.Intracomm) -> ModelChecks:

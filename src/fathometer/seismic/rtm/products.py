@@ -113,12 +113,12 @@ def draw(setup: Setup, image: Path, title: str, path: Path) -> None:
             return volume.read([lo[a] for a in grid.axes], [hi[a] for a in grid.axes]).reshape(shape)
 
         image_picture(
-            path,
-            Blocks(grid.shape, cells),
-            Blocks(grid.shape, setup.files.vp),
-            grid.spacing,
-            grid.origin,
-            np.array([shot.source for shot in shots]),
-            None,
-            title,
+            path=path,
+            image=Blocks(grid.shape, cells),
+            vp=Blocks(grid.shape, setup.files.vp),
+            spacing=grid.spacing,
+            origin=grid.origin,
+            sources=np.array([shot.source for shot in shots]),
+            receivers=None,
+            title=title,
         )

@@ -66,7 +66,17 @@ def migrate_shot(
                     source = SourceWavefield(setup, source_wavefield or wavefield, shot, source_rows)
                     source_loop(source, history, progress)
                 condition.take(volume)
-                receiver_loop(setup, wavefield, shot, receivers, series, history, condition, progress, receiver_rows)
+                receiver_loop(
+                    setup=setup,
+                    wavefield=wavefield,
+                    shot=shot,
+                    receivers=receivers,
+                    series=series,
+                    history=history,
+                    condition=condition,
+                    progress=progress,
+                    active=receiver_rows,
+                )
             if not again:
                 saved["source"].add(cone.updates(source_rows))
             saved["receiver"].add(cone.updates(receiver_rows))

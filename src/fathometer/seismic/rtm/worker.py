@@ -79,15 +79,15 @@ class Worker:
         if self._one_by_one:
             self._expect(1)
         updates = migrate_shot(
-            self.setup,
-            self._wavefield,
-            shot,
-            self._cone,
-            self._history,
-            self.condition,
-            progress,
-            self._source_wavefield,
-            hashes,
+            setup=self.setup,
+            wavefield=self._wavefield,
+            shot=shot,
+            cone=self._cone,
+            history=self._history,
+            condition=self.condition,
+            progress=progress,
+            source_wavefield=self._source_wavefield,
+            hashes=hashes,
         )
         with ledger.phase(PHASE):
             return hashes.combined(self.setup.comm), updates
@@ -120,16 +120,16 @@ def steps_with(setup: Setup, choice: HistoryChoice) -> int:
 def history_request(setup: Setup, wavefield: Propagator, context: Context) -> HistoryRequest:
     """What a migration asks of its history."""
     return HistoryRequest(
-        setup.survey.history,
-        str(setup.survey.path),
-        setup.scratch_folder,
-        setup.time.snapshots,
-        setup.time.every,
-        setup.spare_bytes,
-        context.binding.ranks_on_host,
-        setup.comm,
-        wavefield,
-        setup.propagator,
+        table=setup.survey.history,
+        where=str(setup.survey.path),
+        folder=setup.scratch_folder,
+        snapshots=setup.time.snapshots,
+        every=setup.time.every,
+        spare_bytes=setup.spare_bytes,
+        ranks_on_host=context.binding.ranks_on_host,
+        comm=setup.comm,
+        wavefield=wavefield,
+        another=setup.propagator,
     )
 
 

@@ -208,24 +208,31 @@ def prepare(
         check_amplitude(survey, wavelet, time, layout.dtype)
     weights = survey.propagation.space_weights
     scheme = Scheme(
-        dt, layout.radius, layout.dtype, layout.boundary, layout.free_surface, earth.fastest, frequency, weights
+        dt=dt,
+        radius=layout.radius,
+        dtype=layout.dtype,
+        boundary=layout.boundary,
+        free_surface=layout.free_surface,
+        vmax=earth.fastest,
+        frequency=frequency,
+        space_weights=weights,
     )
     model = None if apart else scaled_medium(earth.vp, earth.epsilon, earth.delta, dt, layout.dtype)
     return Setup(
-        layout,
-        comm,
-        block,
-        scheme,
-        time,
-        model,
-        earth.slowest,
-        earth.fastest,
-        earth.time_step_limit,
-        earth.weak_epsilon,
-        ranks_per_shot,
-        memory,
-        spare_memory(memory, usable, comm),
-        warnings + earth.notes + weak_epsilon_notes(earth.weak_epsilon) + more + acquisition.notes,
+        layout=layout,
+        comm=comm,
+        block=block,
+        scheme=scheme,
+        time=time,
+        model=model,
+        slowest=earth.slowest,
+        fastest=earth.fastest,
+        time_step_limit=earth.time_step_limit,
+        weak_epsilon=earth.weak_epsilon,
+        ranks_per_shot=ranks_per_shot,
+        memory_bytes=memory,
+        spare_bytes=spare_memory(memory, usable, comm),
+        warnings=warnings + earth.notes + weak_epsilon_notes(earth.weak_epsilon) + more + acquisition.notes,
     )
 
 

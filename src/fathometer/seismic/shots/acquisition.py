@@ -121,14 +121,14 @@ def acquisition_of(survey: Survey, dimension: int | None = None) -> Acquisition:
     samples, note = _samples_used(survey, recording)
     conditioning = conditioning_of(survey, recording.interval, recording.delay, dimension, selection)
     return Acquisition(
-        str(survey.path),
-        shots,
-        recording.interval,
-        samples,
-        recording.delay,
-        recording.notes + note,
-        recording,
-        conditioning,
+        name=str(survey.path),
+        shots=shots,
+        sample_interval=recording.interval,
+        samples=samples,
+        start=recording.delay,
+        notes=recording.notes + note,
+        recording=recording,
+        conditioning=conditioning,
     )
 
 

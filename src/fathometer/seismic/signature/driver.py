@@ -166,7 +166,18 @@ def survey_wavelet(survey: Survey, request: WaveletRequest) -> SurveyWavelet:
     depth = 0.5 * (request.velocity * vertical + near.source[rows] + near.receiver[rows])
     highest = request.highest or min(math.ceil(estimate.highest), 0.45 / near.interval)
     return SurveyWavelet(
-        survey, near, pieces, estimate, ghosts, source, receiver, vertical, depth, highest, sign < 0.0, codes
+        survey=survey,
+        near=near,
+        aligned=pieces,
+        estimate=estimate,
+        ghosts=ghosts,
+        source=source,
+        receiver=receiver,
+        t0=vertical,
+        depth=depth,
+        highest=highest,
+        reversed=sign < 0.0,
+        codes=codes,
     )
 
 

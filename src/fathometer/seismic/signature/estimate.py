@@ -121,18 +121,18 @@ def estimate_of(
     amplitude = final[: len(frequency)]
     loud = np.flatnonzero(amplitude >= NEGLIGIBLE * amplitude.max())
     return Estimate(
-        sign * series / np.abs(series).max(),
-        sign * recorded / np.abs(recorded).max(),
-        interval,
-        onset,
-        sign,
-        fit,
-        other,
-        frequency,
-        amplitude / amplitude.max(),
-        stacked / stacked.max(),
-        band,
-        float(frequency[loud[-1]]),
+        series=sign * series / np.abs(series).max(),
+        recorded=sign * recorded / np.abs(recorded).max(),
+        interval=interval,
+        onset=onset,
+        sign=sign,
+        fit=fit,
+        other_fit=other,
+        frequency=frequency,
+        amplitude=amplitude / amplitude.max(),
+        stacked=stacked / stacked.max(),
+        band=band,
+        highest=float(frequency[loud[-1]]),
     )
 
 

@@ -76,7 +76,16 @@ class Homogeneous:
         )
         self.dt = LARGEST_SHARE_OF_LIMIT * time_step_limit(float(eigenvalue[0]))
         fastest = VELOCITY * float(np.sqrt(1 + 2 * epsilon[0]))
-        scheme = Scheme(self.dt, radius, kind, boundary, False, fastest, FREQUENCY, weights)
+        scheme = Scheme(
+            dt=self.dt,
+            radius=radius,
+            dtype=kind,
+            boundary=boundary,
+            free_surface=False,
+            vmax=fastest,
+            frequency=FREQUENCY,
+            space_weights=weights,
+        )
         model = scaled_medium(vp, parameters[0], parameters[1], self.dt, kind)
         self.propagator = Propagator(self.grid, block, model, scheme, comm is MPI.COMM_SELF, comm)
 

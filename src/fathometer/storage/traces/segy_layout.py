@@ -80,7 +80,9 @@ def segy_layout_of(path: Path) -> Layout:
     most = field_of(head, ADDITIONAL_HEADERS, "i2", order) if revision >= 2 else 0
     additional, samples, truncated = _fitting_headers(
         _additional_headers(most, first, order),
-        lambda header: sample_count(path, size, start, width, counts, order, header, pairs),
+        lambda header: sample_count(
+            path=path, size=size, start=start, width=width, counts=counts, order=order, header=header, pairs=pairs
+        ),
     )
     header = HEADER * (1 + additional)
     notes = []

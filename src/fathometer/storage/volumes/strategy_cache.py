@@ -96,15 +96,15 @@ def remember(folder: Path, rows: Sequence[Mapping[str, Any]]) -> str:
     date = datetime.now(UTC).isoformat(timespec="seconds")
     new = [
         Winner(
-            mount,
-            file_system,
-            BY_SUFFIX[f".{row['format']}"].name,
-            row["operation"],
-            row["strategy"],
-            row["bytes_per_second"],
-            row["ranks"],
-            socket.gethostname(),
-            date,
+            mount=mount,
+            type=file_system,
+            format=BY_SUFFIX[f".{row['format']}"].name,
+            operation=row["operation"],
+            strategy=row["strategy"],
+            bytes_per_second=row["bytes_per_second"],
+            ranks=row["ranks"],
+            host=socket.gethostname(),
+            date=date,
         )
         for row in rows
     ]

@@ -96,16 +96,18 @@ def chemistry_of(values: dict[str, Any], path: Path) -> Chemistry:
         formulas = _formulas(file)
         sources = {"activity": file.activity.source} | {table.name: table.source for _, table in _tables(file)}
         chemistry = Chemistry(
-            path,
-            file.title,
-            file.temperature,
-            file.activity.a,
-            file.activity.b,
-            file.activity.neutral_b,
-            MappingProxyType({table.name: _species(table, file, formulas) for table in file.species}),
-            MappingProxyType({table.name: _mineral(table, file, formulas) for table in file.mineral}),
-            MappingProxyType({table.name: _gas(table, file, formulas) for table in file.gas}),
-            MappingProxyType(sources | {f"{m.name} rate": m.rate_source for m in file.mineral if m.rate_source}),
+            path=path,
+            title=file.title,
+            temperature=file.temperature,
+            a=file.activity.a,
+            b=file.activity.b,
+            neutral_b=file.activity.neutral_b,
+            species=MappingProxyType({table.name: _species(table, file, formulas) for table in file.species}),
+            minerals=MappingProxyType({table.name: _mineral(table, file, formulas) for table in file.mineral}),
+            gases=MappingProxyType({table.name: _gas(table, file, formulas) for table in file.gas}),
+            sources=MappingProxyType(
+                sources | {f"{m.name} rate": m.rate_source for m in file.mineral if m.rate_source}
+            ),
         )
         _check_independent(chemistry)
     return chemistry

@@ -86,7 +86,16 @@ def plan_time_migration(survey: Survey, machine: Machine, request: PlanRequest) 
         asked = layouts.chosen(request.ranks, nodes_of(request.ranks, request, machine))
     notes = layout.notes + over_budget(asked, layouts.budget)
     ways = layouts.ways(asked)
-    return TimePlan(layout, machine, layouts.counts, velocities, notes, asked, recommended, ways)
+    return TimePlan(
+        layout=layout,
+        machine=machine,
+        counts=layouts.counts,
+        velocities=velocities,
+        notes=notes,
+        asked=asked,
+        recommended=recommended,
+        ways=ways,
+    )
 
 
 class _Layouts:
