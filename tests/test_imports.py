@@ -59,9 +59,9 @@ FLOORS = {
         asked store
         mixes
         cluster_launcher parts
-        cluster_place
-        program query room
-        builds cpu_order export launching levels placed published rounds runner
+        study_cluster
+        free_cpus program query
+        builds cpu_order export launching levels placement_check published rounds runner
         placement results single_run study_file
         clock design landscape order page_cache processes watch
     """,

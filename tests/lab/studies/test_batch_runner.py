@@ -9,7 +9,7 @@ from fathometer.lab.studies import batch_runner
 from fathometer.lab.studies.batch_runner import BatchRunner, cancel_jobs
 from fathometer.lab.studies.placement import Placement
 from fathometer.lab.studies.processes import Ended
-from fathometer.lab.studies.runner import PlacedRun
+from fathometer.lab.studies.runner import RunToBegin
 from fathometer.lab.studies.single_run import Outcome, SingleRun, outcome_in, write_outcome
 from fathometer.launch.slurm_queue import JobState, cpus_of_allocation
 
@@ -54,7 +54,7 @@ def runner(tmp_path, deadline=60.0, together=False):
 def placed(tmp_path, *names):
     for name in names:
         (tmp_path / name).mkdir()
-    return [PlacedRun(SingleRun(tmp_path / name, ()), Placement()) for name in names]
+    return [RunToBegin(SingleRun(tmp_path / name, ()), Placement()) for name in names]
 
 
 def test_a_session_killed_before_it_had_noted_the_number_finds_its_job(queue, tmp_path):

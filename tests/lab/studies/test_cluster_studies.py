@@ -14,11 +14,11 @@ from fathometer.base.errors import InputError
 from fathometer.lab.cluster.spec import spec_of
 from fathometer.lab.cluster.state import folder_of
 from fathometer.lab.studies.cluster_launcher import ClusterLauncher
-from fathometer.lab.studies.cluster_place import ClusterPlace, cluster_name
+from fathometer.lab.studies.free_cpus import FreeNodeCpus
 from fathometer.lab.studies.placement import Placement
-from fathometer.lab.studies.room import NodeRoom
 from fathometer.lab.studies.store import read_results
 from fathometer.lab.studies.study import cases_and_designs, ready
+from fathometer.lab.studies.study_cluster import StudyCluster, cluster_name
 from fathometer.lab.studies.study_file import ClusterTable, load_study
 from fathometer.launch.mpirun import MpiRun
 
@@ -28,7 +28,7 @@ TWO = spec_of(2, "1gbit")
 
 
 def place(**keys):
-    return ClusterPlace(ClusterTable(**keys))
+    return StudyCluster(ClusterTable(**keys))
 
 
 @pytest.mark.parametrize(
@@ -122,8 +122,8 @@ def test_placements_that_cannot_be_had(placement, starts, words):
 
 def test_jobs_get_nodes():
     def nodes(where, count, ranks=1, spec=TWO, cpus=(0, 1, 2, 3)):
-        room = NodeRoom(spec, cpus)
-        return [room.placed(Placement(ranks=ranks), where).on for _ in range(count)]
+        free = FreeNodeCpus(spec, cpus)
+        return [free.next_placement(Placement(ranks=ranks), where).on for _ in range(count)]
 
     assert nodes("compact", 3) == [("node1",), ("node1",), ("node2",)]
     assert nodes("distributed", 3) == [("node1",), ("node2",), ("node1",)]

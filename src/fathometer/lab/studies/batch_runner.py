@@ -26,7 +26,7 @@ from fathometer.base.ledger import now
 from fathometer.base.removal import remove_file
 from fathometer.lab.studies.batch_script import Batch, batch_script
 from fathometer.lab.studies.processes import last_lines
-from fathometer.lab.studies.runner import PlacedRun, Tell
+from fathometer.lab.studies.runner import RunToBegin, Tell
 from fathometer.lab.studies.single_run import SPEC, Outcome, outcome_in
 from fathometer.lab.studies.store import JOBS
 from fathometer.launch import slurm_queue
@@ -93,11 +93,11 @@ class BatchRunner:
             self._mine |= {Path(name): job for name in job.runs}
         return True
 
-    def begin(self, runs: Sequence[PlacedRun]) -> None:
+    def begin(self, runs: Sequence[RunToBegin]) -> None:
         """See Runner: one job for all of them."""
         name = f"fathometer-study-{secrets.token_hex(5)}"
-        folders = [placed.run.folder for placed in runs]
-        limits = [placed.run.time_limit for placed in runs]
+        folders = [one.run.folder for one in runs]
+        limits = [one.run.time_limit for one in runs]
         seconds = None if None in limits else sum(limit for limit in limits if limit is not None)
         script = batch_script(
             Batch(
@@ -106,7 +106,7 @@ class BatchRunner:
                 study=self._study,
                 log=self._jobs / f"{name}.out",
                 runs=folders,
-                placements=[placed.placement for placed in runs],
+                placements=[one.placement for one in runs],
                 seconds=seconds,
                 options=self._options,
             )
@@ -115,9 +115,9 @@ class BatchRunner:
             self._jobs.mkdir(parents=True, exist_ok=True)
         job = _Job(name, [str(folder) for folder in folders])
         self._keep(job)
-        for placed in runs:
-            atomic.write(placed.run.folder / SPEC, placed.run.as_json())
-            atomic.write(placed.run.folder / JOB, json.dumps({"name": name}).encode())
+        for one in runs:
+            atomic.write(one.run.folder / SPEC, one.run.as_json())
+            atomic.write(one.run.folder / JOB, json.dumps({"name": name}).encode())
         try:
             number = slurm_queue.submit_script(script)
         except FathometerError as error:

@@ -20,9 +20,9 @@ from fathometer.lab.cluster.launching import entered, mpirun_words, own_mpirun, 
 from fathometer.lab.cluster.scripts import settings
 from fathometer.lab.cluster.spec import cores_of_nodes, node_names
 from fathometer.lab.cluster.state import folder_of
-from fathometer.lab.studies.cluster_place import cluster_name
 from fathometer.lab.studies.launching import Launch, Starts, memory_words, threads_variables
 from fathometer.lab.studies.placement import Placement
+from fathometer.lab.studies.study_cluster import cluster_name
 from fathometer.launch.mpirun import MpiRun
 
 

@@ -28,10 +28,10 @@ from fathometer.lab.cluster.namespaces import show_folders
 from fathometer.lab.cluster.processes import members, sleeper
 from fathometer.lab.cluster.spec import ClusterSpec
 from fathometer.lab.cluster.state import Cluster, folder_of
-from fathometer.lab.studies.cluster_place import cluster_name, study_prefix
-from fathometer.lab.studies.runner import HostRunner, PlacedRun, Tell
+from fathometer.lab.studies.runner import HostRunner, RunToBegin, Tell
 from fathometer.lab.studies.single_run import Outcome, write_outcome
 from fathometer.lab.studies.store import CLUSTERS
+from fathometer.lab.studies.study_cluster import cluster_name, study_prefix
 from fathometer.record.schema import problem_of
 from fathometer.storage import atomic
 from fathometer.storage.json_text import json_values
@@ -50,7 +50,7 @@ class ClusterRunner(HostRunner):
         self._up: dict[str, Cluster] = {}
         super().__init__(folder)
         self._study, self._directory = folder.absolute(), directory.absolute()
-        self._placed: dict[Path, PlacedRun] = {}
+        self._waiting: dict[Path, RunToBegin] = {}
         self._shown: dict[str, set[Path]] = {}  # by the cluster's name
 
     def recover(self) -> None:
@@ -58,20 +58,20 @@ class ClusterRunner(HostRunner):
         super().recover()
         self._take_down()
 
-    def begin(self, runs: Sequence[PlacedRun]) -> None:
+    def begin(self, runs: Sequence[RunToBegin]) -> None:
         """See Runner."""
         super().begin(runs)
-        self._placed |= {placed.run.folder: placed for placed in runs}
+        self._waiting |= {one.run.folder: one for one in runs}
 
     def wait(self, folder: Path, tell: Tell) -> Outcome:
         """See Runner. Raises FathometerError where the cluster cannot be made."""
-        placed = self._placed.pop(folder)
-        spec = placed.placement.cluster
+        waiting = self._waiting.pop(folder)
+        spec = waiting.placement.cluster
         assert spec is not None, "the study has a cluster"
         cluster = self._cluster(spec, tell)
-        self._show(cluster, {path.absolute().parent for path in placed.run.inputs})
+        self._show(cluster, {path.absolute().parent for path in waiting.run.inputs})
         outcome = super().wait(folder, tell)
-        marks = [*outcome.marks, *marks_of(cluster, placed.run.cpus, placed.nodes)]
+        marks = [*outcome.marks, *marks_of(cluster, waiting.run.cpus, waiting.nodes)]
         problem = f"{', '.join(cluster.gone)} ended meanwhile" if cluster.gone else outcome.problem
         outcome = replace(outcome, marks=list(dict.fromkeys(marks)), problem=problem)
         write_outcome(folder, outcome)

@@ -28,12 +28,12 @@ from fathometer.lab.studies.clock import check_clock
 from fathometer.lab.studies.design import Case
 from fathometer.lab.studies.launching import Launch, Launcher
 from fathometer.lab.studies.parts import Part, Parts
-from fathometer.lab.studies.placed import misplaced
 from fathometer.lab.studies.placement import Placement
+from fathometer.lab.studies.placement_check import misplaced
 from fathometer.lab.studies.processes import STDERR, STDOUT, Ended, Process, last_lines
 from fathometer.lab.studies.program import ELAPSED, filled
 from fathometer.lab.studies.results import MEASURED, Run, RunKind
-from fathometer.lab.studies.runner import PlacedRun, Runner, Tell
+from fathometer.lab.studies.runner import Runner, RunToBegin, Tell
 from fathometer.lab.studies.single_run import RESULT, Cache, Outcome, SingleRun, outcome_in
 from fathometer.lab.studies.store import remove_run, run_folder
 from fathometer.record.envelope import RECORD
@@ -222,7 +222,7 @@ class CaseRunner:
     def _begin(self, runs: Sequence[tuple[Path, Sequence[Part]]]) -> None:
         """Begin runs, given their folders and parts."""
         self._runner.begin(
-            [PlacedRun(self._prepared(folder, parts), parts[0].placement, nodes_of(parts)) for folder, parts in runs]
+            [RunToBegin(self._prepared(folder, parts), parts[0].placement, nodes_of(parts)) for folder, parts in runs]
         )
 
     def _prepared(self, folder: Path, parts: Sequence[Part]) -> SingleRun:

@@ -20,14 +20,14 @@ from statistics import median
 from fathometer.base.errors import InputError
 from fathometer.lab.recipes.recipe import PATHS
 from fathometer.lab.recipes.template import Value, Values, names_in
-from fathometer.lab.studies.cluster_place import ClusterPlace
 from fathometer.lab.studies.cpu_order import CpuPlace
 from fathometer.lab.studies.design import Case, Factors, text_of
+from fathometer.lab.studies.free_cpus import SHARED, FreeHostCpus, FreeNodeCpus
 from fathometer.lab.studies.parts import Part, known_values
 from fathometer.lab.studies.placement import MOST, Placement, cpus_of
 from fathometer.lab.studies.program import ELAPSED, Program, filled
 from fathometer.lab.studies.results import CaseRuns, FigureInfo, Run, RunKind
-from fathometer.lab.studies.room import SHARED, HostRoom, NodeRoom
+from fathometer.lab.studies.study_cluster import StudyCluster
 from fathometer.lab.studies.study_file import JobTable
 
 ALONE = "alone"  # the setting of a case in which a job runs by itself: its name; and the design of these cases
@@ -109,7 +109,7 @@ class Mix:
         jobs: Sequence[Job],
         places: Mapping[int, CpuPlace],
         known: Mapping[str, Value],
-        place: ClusterPlace | None = None,
+        place: StudyCluster | None = None,
     ) -> None:
         self.jobs, self._known, self._place = list(jobs), known, place
         self._places = places
@@ -126,11 +126,11 @@ class Mix:
         running = [(job, count) for job in self.jobs if (count := job.count(case.settings))]
         where = {job.name: "compact" if alone else job.choice("cpus", case.settings) for job, _ in running}
         spec = None if self._place is None else self._place.spec(case.settings, 1)
-        room = HostRoom(self._places, where.values()) if spec is None else NodeRoom(spec, list(self._places))
+        free = FreeHostCpus(self._places, where.values()) if spec is None else FreeNodeCpus(spec, list(self._places))
         for job, count in running:
             placement = job.placement(case.settings)
             for instance in range(1, count + 1):
-                placed = room.placed(placement, where[job.name])
+                placed = free.next_placement(placement, where[job.name])
                 parts.append(self._part(job, instance, placed, case, folder, number))
         if not parts:
             raise InputError("[[job]]: found no job at all in it; allowed: a count of 1 for one of them at least")

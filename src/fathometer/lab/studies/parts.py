@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from fathometer.lab.recipes.template import Value, Values
-from fathometer.lab.studies.cluster_place import ClusterPlace
 from fathometer.lab.studies.design import Case
 from fathometer.lab.studies.placement import Placement, placement_of
 from fathometer.lab.studies.program import Program, filled
 from fathometer.lab.studies.results import FigureInfo
+from fathometer.lab.studies.study_cluster import StudyCluster
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class OneProgram:
         program: Program,
         placement: Mapping[str, Any],
         known: Mapping[str, Value],
-        place: ClusterPlace | None = None,
+        place: StudyCluster | None = None,
     ) -> None:
         self._program, self._placement, self._known, self._place = program, placement, known, place
 
@@ -81,7 +81,7 @@ class OneProgram:
         given = {name: filled(value, case.settings) for name, value in self._placement.items() if value is not None}
         placement = placement_of(given, case.settings)
         if self._place is not None:
-            placement = self._place.placed(placement, case.settings)
+            placement = self._place.on_cluster(placement, case.settings)
         values = self._program.values(known_values(case, placement, folder, number, self._known, self._program))
         return [Part("", self._program, placement, values, folder, folder)]
 

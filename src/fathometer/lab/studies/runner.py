@@ -18,7 +18,7 @@ Tell = Callable[[str], None]  # how far a run is, for people: "job 17: pending (
 
 
 @dataclass(frozen=True)
-class PlacedRun:
+class RunToBegin:
     """A run that is to be made, and the placement that it asks for.
 
     nodes: of a cluster, by name: those of all its programs; () for all.
@@ -49,7 +49,7 @@ class Runner(Protocol):
         """Whether a result in this folder is of a run that was ended by an interrupt, and does not count."""
         ...
 
-    def begin(self, runs: Sequence[PlacedRun]) -> None:
+    def begin(self, runs: Sequence[RunToBegin]) -> None:
         """Begin runs, one after another where they are several. Raises FathometerError where that is not possible."""
         ...
 
@@ -89,9 +89,9 @@ class HostRunner:
         """See Runner."""
         return False
 
-    def begin(self, runs: Sequence[PlacedRun]) -> None:
+    def begin(self, runs: Sequence[RunToBegin]) -> None:
         """See Runner. A run is made when it is waited for."""
-        self._runs |= {placed.run.folder: placed.run for placed in runs}
+        self._runs |= {one.run.folder: one.run for one in runs}
 
     def wait(self, folder: Path, tell: Tell) -> Outcome:
         """See Runner."""

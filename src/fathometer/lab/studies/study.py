@@ -16,7 +16,6 @@ from fathometer.lab.recipes.times import seconds_of
 from fathometer.lab.statistics.stopping import StoppingRule
 from fathometer.lab.studies.asked import Answer, check
 from fathometer.lab.studies.builds import BASELINE, BUILD, baseline_words, with_baseline
-from fathometer.lab.studies.cluster_place import place_of
 from fathometer.lab.studies.cpu_order import places_of
 from fathometer.lab.studies.design import Case, Design, Factors, cases_of
 from fathometer.lab.studies.execution import CaseRunner, Conditions, ReadBy
@@ -28,6 +27,7 @@ from fathometer.lab.studies.program import program_of
 from fathometer.lab.studies.published import published
 from fathometer.lab.studies.results import FigureInfo
 from fathometer.lab.studies.rounds import Limits
+from fathometer.lab.studies.study_cluster import cluster_of
 from fathometer.lab.studies.study_file import RepetitionsTable, Study
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -99,7 +99,7 @@ def ready(study: Study, read_by: ReadBy = lambda _: ()) -> ReadyStudy:
     if isinstance(parts, Mix):
         with naming(str(path)):
             shared = {name for text in study.environment.values() for name in names_in(text)}
-            shared |= place.names() if (place := place_of(study.place)) is not None else set()
+            shared |= place.names() if (place := cluster_of(study.place)) is not None else set()
             alone, baselines = alone_cases(parts.jobs, cases, study.factors, shared)
         designs[ALONE] = alone
         cases += alone
@@ -194,7 +194,7 @@ def parts_of(study: Study) -> Parts:
         with naming(f"{path}: [application]"):
             program = program_of(study.application, study.directory, names, study.gate.baseline)
         _require_use(study, program.names() | set(KEYS))
-        return OneProgram(program, study.placement.model_dump(), known_of(study), place_of(study.place))
+        return OneProgram(program, study.placement.model_dump(), known_of(study), cluster_of(study.place))
     if study.placement.model_fields_set:
         raise InputError(f"{path}: [placement]: found with [[job]]; allowed: ranks, threads, cpus of each job")
     if study.gate.baseline is not None:
@@ -210,7 +210,7 @@ def parts_of(study: Study) -> Parts:
                 raise InputError(f"unknown name {{{name}}}; known: {', '.join([*names, *KNOWN])}")
             jobs.append(job)
     _require_use(study, {name for job in jobs for name in job.all_names()})
-    return Mix(jobs, places_of(os.sched_getaffinity(0)), known_of(study), place_of(study.place))
+    return Mix(jobs, places_of(os.sched_getaffinity(0)), known_of(study), cluster_of(study.place))
 
 
 def known_of(study: Study) -> dict[str, Value]:
@@ -270,7 +270,7 @@ def _require_use(study: Study, names: set[str]) -> None:
         name for value in study.placement.model_dump().values() if isinstance(value, str) for name in names_in(value)
     }
     used = names | placed
-    if (place := place_of(study.place)) is not None:
+    if (place := cluster_of(study.place)) is not None:
         used |= place.names()
     for text in (*study.environment.values(), str(study.runs.clock or "")):
         used |= set(names_in(text))

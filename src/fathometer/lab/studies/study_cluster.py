@@ -17,7 +17,7 @@ from fathometer.lab.studies.study_file import ClusterTable, PlaceTable
 FACTORS = ("link", "rails")  # that set keys of the cluster
 
 
-class ClusterPlace:
+class StudyCluster:
     """The table [place] of a study file, with a cluster."""
 
     def __init__(self, table: ClusterTable) -> None:
@@ -39,14 +39,14 @@ class ClusterPlace:
                 raise InputError(f"nodes: found {spec.nodes} for a run on {nodes}; allowed: at least as many")
         return spec
 
-    def placed(self, placement: Placement, settings: Mapping[str, Value]) -> Placement:
+    def on_cluster(self, placement: Placement, settings: Mapping[str, Value]) -> Placement:
         """The placement, on the cluster of a case. Raises InputError."""
         return replace(placement, cluster=self.spec(settings, placement.nodes))
 
 
-def place_of(table: PlaceTable) -> ClusterPlace | None:
+def cluster_of(table: PlaceTable) -> StudyCluster | None:
     """The cluster of a study; None where it runs on hosts."""
-    return None if table.cluster is None else ClusterPlace(table.cluster)
+    return None if table.cluster is None else StudyCluster(table.cluster)
 
 
 def study_prefix(study: Path) -> str:

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from fathometer.lab.studies.execution import own_marks
-from fathometer.lab.studies.placed import misplaced
 from fathometer.lab.studies.placement import Placement
+from fathometer.lab.studies.placement_check import misplaced
 
 
 def binding(hosts, threads=1, cpus=(0, 1)):

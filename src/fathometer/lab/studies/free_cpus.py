@@ -14,7 +14,7 @@ from fathometer.lab.studies.placement import Placement, cpus_of
 SHARED = "shared"
 
 
-class HostRoom:
+class FreeHostCpus:
     """This host.
 
     Args:
@@ -27,7 +27,7 @@ class HostRoom:
         lists = (where for where in named if where not in (*self._orders, SHARED))
         self._uses = Counter(cpu for where in lists for cpu in cpus_of(where))
 
-    def placed(self, placement: Placement, where: str) -> Placement:
+    def next_placement(self, placement: Placement, where: str) -> Placement:
         """The next job's placement, whose cpus count as used; where: "compact", "distributed", "shared" or cpus."""
         if where == SHARED:
             return replace(placement, cpus=())
@@ -38,7 +38,7 @@ class HostRoom:
         return replace(placement, cpus=cpus)
 
 
-class NodeRoom:
+class FreeNodeCpus:
     """A cluster of one machine: compact: a node is filled before the next one; distributed: nodes in turn.
 
     Args:
@@ -55,7 +55,7 @@ class NodeRoom:
         self._orders = {"compact": compact(places), "distributed": distributed(places)}
         self._uses: Counter[int] = Counter()
 
-    def placed(self, placement: Placement, where: str) -> Placement:
+    def next_placement(self, placement: Placement, where: str) -> Placement:
         """The next job's placement. Raises InputError for one that a cluster has not."""
         if where not in self._orders:
             raise InputError(f'[[job]] cpus: found "{where}" on a cluster; allowed: "compact", "distributed"')
