@@ -22,7 +22,7 @@ from fathometer.pictures import (
 from fathometer.pictures.colours import below_water, depth_gain, interval_velocities, symmetric_range, water_cells
 from fathometer.pictures.file_picture import axis_order, picture_of
 from fathometer.pictures.gather import signed_offsets
-from fathometer.pictures.layout import Labels
+from fathometer.pictures.panel_layout import Labels
 from fathometer.pictures.plane import downsampled, grid_of, planes_of
 from fathometer.seismic.model.synthetic import demo_model, reflectivity
 

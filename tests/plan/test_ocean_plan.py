@@ -10,8 +10,8 @@ import pytest
 from cli_support import call, here
 from machine_support import MACHINE
 
+from fathometer.apps.ocean.barotropic.block_layout import cut
 from fathometer.apps.ocean.barotropic.halo import BlockHalo
-from fathometer.apps.ocean.barotropic.layout import cut
 from fathometer.apps.ocean.case import grid_of
 from fathometer.apps.ocean.cases import earth_text, gyre_text
 from fathometer.apps.ocean.cost import plan, predict

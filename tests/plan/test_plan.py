@@ -26,7 +26,7 @@ from fathometer.seismic.acoustic import plan as plans
 from fathometer.seismic.acoustic.plan import plan_acoustic
 from fathometer.seismic.acoustic.predict import predict
 from fathometer.seismic.plan import PlanRequest
-from fathometer.seismic.setup import layout
+from fathometer.seismic.setup import survey_layout
 from fathometer.seismic.shots.window import window_of
 from fathometer.seismic.survey import load_survey
 from fathometer.seismic.waves.physics import ISOTROPIC, PHYSICS
@@ -172,7 +172,7 @@ def test_windows_are_looked_for_once(tmp_path, monkeypatch):
         asked.append(words)
         return window_of(*words)
 
-    monkeypatch.setattr(layout, "window_of", counted)
+    monkeypatch.setattr(survey_layout, "window_of", counted)
     inputs(tmp_path)
     plan_acoustic(load_survey(survey(tmp_path, MIGRATE | {"imaging.aperture": 10.0})), MACHINE, PlanRequest())
     assert len(asked) == 1

@@ -16,8 +16,8 @@ from fathometer.seismic.kirchhoff.cost.counts import counts_of, sampled_velociti
 from fathometer.seismic.kirchhoff.cost.plan import plan_time_migration
 from fathometer.seismic.kirchhoff.cost.plan_table import lines
 from fathometer.seismic.kirchhoff.driver import run_migrate_time
-from fathometer.seismic.kirchhoff.layout import time_layout
 from fathometer.seismic.kirchhoff.probes import Sizes, SumCase, time_migration_figures
+from fathometer.seismic.kirchhoff.time_layout import time_layout
 from fathometer.seismic.plan import PlanRequest
 from fathometer.seismic.survey import load_survey
 from fathometer.storage.traces.segy import GatherWriter

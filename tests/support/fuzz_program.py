@@ -44,7 +44,7 @@ def _describe(path: str, seed: int) -> None:
 
 
 def _survey(path: str, seed: int) -> None:
-    from fathometer.seismic.setup.layout import survey_layout
+    from fathometer.seismic.setup.survey_layout import survey_layout
     from fathometer.seismic.survey import load_survey
 
     survey = load_survey(path)

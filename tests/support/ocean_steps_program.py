@@ -16,7 +16,7 @@ from mpi4py import MPI
 from ocean_support import constant, of_array, sphere
 
 from fathometer import _native
-from fathometer.apps.ocean.barotropic.layout import cut
+from fathometer.apps.ocean.barotropic.block_layout import cut
 from fathometer.apps.ocean.solver.model import OceanModel
 from fathometer.apps.ocean.solver.physics import Drag, Physics, StateEquation
 from fathometer.apps.ocean.solver.problem import Problem, Surface

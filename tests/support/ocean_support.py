@@ -3,7 +3,7 @@
 import numpy as np
 from mpi4py import MPI
 
-from fathometer.apps.ocean.barotropic.layout import cut
+from fathometer.apps.ocean.barotropic.block_layout import cut
 from fathometer.apps.ocean.grid import OceanGrid
 from fathometer.apps.ocean.solver.model import OceanModel
 from fathometer.apps.ocean.solver.physics import Physics

@@ -14,7 +14,7 @@ from fathometer.pictures.colours import (
     overlay_colours,
     symmetric_range,
 )
-from fathometer.pictures.layout import LOWEST_BAR, colour_bar
+from fathometer.pictures.panel_layout import LOWEST_BAR, colour_bar
 from fathometer.pictures.plane import Values, grid_of, planes_of
 from fathometer.pictures.section import draw_values, set_axes
 

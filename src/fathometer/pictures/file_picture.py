@@ -9,7 +9,7 @@ import numpy as np
 
 from fathometer.base.errors import InputError
 from fathometer.pictures.gather import MOST_TRACES, gather_picture, signed_offsets
-from fathometer.pictures.layout import CELLS, Labels
+from fathometer.pictures.panel_layout import CELLS, Labels
 from fathometer.pictures.plane import Grid, Plane, Values
 from fathometer.pictures.sheet import save
 from fathometer.pictures.volume import volume_figure

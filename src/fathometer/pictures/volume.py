@@ -23,7 +23,7 @@ from fathometer.pictures.colours import (
     property_colours,
     symmetric_range,
 )
-from fathometer.pictures.layout import Labels, Layer, lay_out
+from fathometer.pictures.panel_layout import Labels, Layer, lay_out
 from fathometer.pictures.plane import Blocks, Grid, Slicer, Values, grid_of, planes_of
 
 if TYPE_CHECKING:

@@ -121,7 +121,7 @@ _ALL = (
         "fathometer.seismic.page.time_heading:time_heading",
         "fathometer.seismic.page.time_panels:time_panels",
         "fathometer.seismic.kirchhoff.probes",
-        own="fathometer.seismic.kirchhoff.layout:in_own_folder",
+        own="fathometer.seismic.kirchhoff.time_layout:in_own_folder",
         task="block",
         tasks="blocks of traces",
         work="sums over traces",

@@ -24,8 +24,8 @@ from fathometer.seismic.history.strategies import STORES
 from fathometer.seismic.model.weak_epsilon import WeakEpsilon, weak_epsilon_notes
 from fathometer.seismic.setup.checks import points_per_wavelength
 from fathometer.seismic.setup.cone import Saved, expected, record
-from fathometer.seismic.setup.layout import SurveyLayout, wanted_ranks
 from fathometer.seismic.setup.rank_groups import ranks_of_a_shot
+from fathometer.seismic.setup.survey_layout import SurveyLayout, wanted_ranks
 from fathometer.seismic.survey import Survey
 from fathometer.seismic.traces.time_axis import TimeAxis, time_axis
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from fathometer.apps.ocean.barotropic.layout import cut
+from fathometer.apps.ocean.barotropic.block_layout import cut
 from fathometer.apps.ocean.grid import OceanGrid
 
 THICKNESS = np.array([10.0, 20.0, 40.0, 80.0])

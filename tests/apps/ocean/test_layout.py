@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from barotropic_support import layout_of, world
 
+from fathometer.apps.ocean.barotropic.block_layout import HALO, cut
 from fathometer.apps.ocean.barotropic.curve import hilbert
-from fathometer.apps.ocean.barotropic.layout import HALO, cut
 from fathometer.base.errors import InputError
 
 CASES = [

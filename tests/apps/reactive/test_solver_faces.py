@@ -5,9 +5,9 @@ import pytest
 from mpi4py import MPI
 from solver_support import flow_of, uniform
 
+from fathometer.apps.reactive.solver.distributed_grid import layout_of
 from fathometer.apps.reactive.solver.faces import faces_of
 from fathometer.apps.reactive.solver.flow import CLOSED, FIXED, INFLOW, OPEN
-from fathometer.apps.reactive.solver.layout import layout_of
 from fathometer.base.errors import InputError
 
 pytest.importorskip("petsc4py", reason="PETSc is not installed (tools/petsc.sh)")

@@ -14,13 +14,13 @@ from fathometer.parallel.decomposition import Decomposition, best_ranks, choose_
 from fathometer.seismic.elastic.attenuation import Attenuation
 from fathometer.seismic.elastic.closure import ROWS
 from fathometer.seismic.elastic.earth import count_contacts
+from fathometer.seismic.elastic.elastic_layout import elastic_layout
 from fathometer.seismic.elastic.layers import LARGEST_SHARE
-from fathometer.seismic.elastic.layout import elastic_layout
 from fathometer.seismic.elastic.setup import prepare_elastic
 from fathometer.seismic.elastic.sources import point_sources_of, source_points
 from fathometer.seismic.elastic.survey_checks import onset_notes, reference_notes
 from fathometer.seismic.modelling.dependence import words_by_name
-from fathometer.seismic.setup.layout import boundary_of
+from fathometer.seismic.setup.survey_layout import boundary_of
 from fathometer.seismic.survey import PropagationTable
 from fathometer.seismic.traces.time_axis import TimeAxis
 from fathometer.seismic.traces.wavelet import wavelet_of

@@ -18,7 +18,7 @@ from fathometer.base.errors import InputError
 from fathometer.seismic.model.earth import EarthFiles
 from fathometer.seismic.model.prepare.driver import prepare_volume
 from fathometer.seismic.model.prepare.request import PreparationRequest
-from fathometer.seismic.setup.layout import SurveyLayout, survey_layout
+from fathometer.seismic.setup.survey_layout import SurveyLayout, survey_layout
 from fathometer.seismic.shots.rotation import Rotation
 from fathometer.seismic.survey import Survey, survey_of
 from fathometer.storage.describe import describe

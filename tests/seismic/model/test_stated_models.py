@@ -19,7 +19,7 @@ from fathometer.seismic.model.earth import EarthFiles
 from fathometer.seismic.model.prepare.driver import prepare_volume
 from fathometer.seismic.model.prepare.request import PreparationRequest
 from fathometer.seismic.model.prepare.thomsen import Given
-from fathometer.seismic.setup.layout import survey_layout
+from fathometer.seismic.setup.survey_layout import survey_layout
 from fathometer.seismic.survey import Survey, survey_of
 from fathometer.storage.describe import describe
 from fathometer.storage.volumes.volume import open_volume

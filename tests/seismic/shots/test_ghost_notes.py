@@ -10,7 +10,7 @@ import pytest
 from mpi4py import MPI
 
 from fathometer.seismic.setup.ghosts import ghost_notes
-from fathometer.seismic.setup.layout import survey_layout
+from fathometer.seismic.setup.survey_layout import survey_layout
 from fathometer.seismic.survey import survey_of
 from fathometer.seismic.traces.wavelet import OrmsbyWavelet
 from fathometer.storage.traces.modelled_top import line_of_top, top_of, with_top

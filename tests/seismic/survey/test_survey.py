@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from fathometer.base.errors import InputError
 from fathometer.config.reference import BEGIN_MARKER, END_MARKER, reference, with_reference
-from fathometer.seismic.setup.layout import boundary_of
+from fathometer.seismic.setup.survey_layout import boundary_of
 from fathometer.seismic.survey import AcquisitionTable, ModelTable, Survey, load_survey, survey_of
 
 sys.path.insert(0, str(ROOT / "tools"))

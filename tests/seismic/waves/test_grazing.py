@@ -6,7 +6,7 @@ from cli_support import survey
 from grazing_support import errors
 
 from fathometer.seismic.setup.grazing import grazing_notes, largest_error
-from fathometer.seismic.setup.layout import survey_layout
+from fathometer.seismic.setup.survey_layout import survey_layout
 from fathometer.seismic.survey import load_survey
 from fathometer.seismic.waves.boundary import Pml
 

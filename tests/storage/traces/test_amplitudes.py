@@ -10,7 +10,7 @@ from segy_support import Bytes
 
 from fathometer.storage.traces import amplitudes
 from fathometer.storage.traces.amplitudes import BESIDE, LOUD, SPIKE, peaks_in
-from fathometer.storage.traces.layout import Layout
+from fathometer.storage.traces.file_layout import Layout
 from fathometer.storage.traces.sample_formats import SAMPLE_FORMATS
 from fathometer.storage.traces.segy import scan
 

@@ -25,7 +25,7 @@ from fathometer.storage.volumes.strategy import Strategy
 if TYPE_CHECKING:
     from mpi4py import MPI
 
-    from fathometer.apps.ocean.barotropic.layout import Layout
+    from fathometer.apps.ocean.barotropic.block_layout import Layout
     from fathometer.apps.ocean.ocean_file import OceanFile
 
 SOURCE = "Fathometer"

@@ -11,7 +11,7 @@ from pathlib import Path
 from statistics import mean, median
 from typing import TYPE_CHECKING, Any
 
-from fathometer.apps.ocean.barotropic.layout import HALO
+from fathometer.apps.ocean.barotropic.block_layout import HALO
 from fathometer.apps.ocean.cases import gyre_text
 from fathometer.apps.ocean.cost import STATE_DEEP
 from fathometer.apps.ocean.solver.memory import model_bytes

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from fathometer.apps.ocean.barotropic.layout import HALO, Block, Layout, cut
+from fathometer.apps.ocean.barotropic.block_layout import HALO, Block, Layout, cut
 from fathometer.apps.ocean.grid import Levels, OceanGrid
 from fathometer.apps.ocean.ocean_file import OceanFile
 

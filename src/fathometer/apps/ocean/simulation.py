@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fathometer.apps.ocean.barotropic.layout import Layout
+from fathometer.apps.ocean.barotropic.block_layout import Layout
 from fathometer.apps.ocean.case import OceanCase
 from fathometer.apps.ocean.fields import OceanFields
 from fathometer.apps.ocean.grid import Floats

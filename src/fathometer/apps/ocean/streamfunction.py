@@ -22,7 +22,7 @@ from fathometer.base import ledger
 if TYPE_CHECKING:
     from mpi4py import MPI
 
-    from fathometer.apps.ocean.barotropic.layout import Layout
+    from fathometer.apps.ocean.barotropic.block_layout import Layout
 
 
 def _mean(grid: OceanGrid, eta: Floats) -> Floats:

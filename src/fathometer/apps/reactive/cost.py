@@ -22,7 +22,7 @@ from fathometer.apps.reactive.case import case_of
 from fathometer.apps.reactive.chemistry.system import ChemicalSystem
 from fathometer.apps.reactive.fields import fields_of
 from fathometer.apps.reactive.flow_file import FlowFile
-from fathometer.apps.reactive.solver.layout import GHOST_WIDTH
+from fathometer.apps.reactive.solver.distributed_grid import GHOST_WIDTH
 from fathometer.apps.reactive.solver.memory import solver_bytes
 from fathometer.base.errors import InputError
 from fathometer.base.regular_file import read_regular

@@ -10,7 +10,7 @@ from statistics import mean
 from typing import TYPE_CHECKING, Any
 
 from fathometer.apps.reactive.demo import flow_text
-from fathometer.apps.reactive.solver.layout import GHOST_WIDTH
+from fathometer.apps.reactive.solver.distributed_grid import GHOST_WIDTH
 from fathometer.apps.reactive.solver.memory import solver_bytes
 from fathometer.plan.machine_file import ImplicitRates
 from fathometer.record.ranks import seconds

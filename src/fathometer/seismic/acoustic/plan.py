@@ -21,7 +21,7 @@ from fathometer.seismic.plan import KnownModel, Plan, PlanRequest, plan_of_waves
 from fathometer.seismic.plan_table import estimate
 from fathometer.seismic.setup.checks import check_sampling, time_step
 from fathometer.seismic.setup.grazing import grazing_notes, peak_frequency
-from fathometer.seismic.setup.layout import SurveyLayout, survey_layout
+from fathometer.seismic.setup.survey_layout import SurveyLayout, survey_layout
 from fathometer.seismic.shots.offsets import check_bins
 from fathometer.seismic.survey import Survey
 

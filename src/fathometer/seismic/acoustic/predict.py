@@ -30,8 +30,8 @@ from fathometer.seismic.history.strategies import PLANNED_STORES
 from fathometer.seismic.plan import Store
 from fathometer.seismic.rtm.image_sum import image_sum_bytes
 from fathometer.seismic.rtm.products import products_of
-from fathometer.seismic.setup.layout import SurveyLayout
 from fathometer.seismic.setup.run_record import KERNEL
+from fathometer.seismic.setup.survey_layout import SurveyLayout
 from fathometer.seismic.shots.offsets import volumes_of
 from fathometer.seismic.traces.time_axis import TimeAxis
 from fathometer.storage.traces.headers import HEADER

@@ -11,7 +11,7 @@ from fathometer.plan.machine_file import Machine
 from fathometer.seismic.history.choice import HistoryChoice, HistoryShare, Rates
 from fathometer.seismic.history.encoding import record_bytes
 from fathometer.seismic.history.strategies import PLANNED_STORES, choose_history
-from fathometer.seismic.setup.layout import SurveyLayout
+from fathometer.seismic.setup.survey_layout import SurveyLayout
 from fathometer.seismic.traces.time_axis import TimeAxis
 from fathometer.seismic.waves.memory import state_bytes
 

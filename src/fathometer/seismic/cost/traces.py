@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from fathometer.parallel.decomposition import Index3, split
-from fathometer.seismic.setup.layout import SurveyLayout
+from fathometer.seismic.setup.survey_layout import SurveyLayout
 from fathometer.seismic.shots.shot import Shot
 from fathometer.seismic.waves.points import HALF_WIDTH
 

@@ -12,8 +12,8 @@ from typing import Literal
 from fathometer.parallel.decomposition import Decomposition, Index3, halo_cells
 from fathometer.plan.machine_file import Machine
 from fathometer.seismic.cost.traces import trace_counts
-from fathometer.seismic.setup.layout import SurveyLayout
 from fathometer.seismic.setup.rank_groups import mean_share
+from fathometer.seismic.setup.survey_layout import SurveyLayout
 from fathometer.seismic.shots.offsets import volumes_of
 from fathometer.seismic.traces.time_axis import TimeAxis
 from fathometer.seismic.waves.checked_steps import steps_at_a_time

@@ -17,9 +17,9 @@ from fathometer.seismic.cost.history import memory_beside_history
 from fathometer.seismic.cost.prediction import WavePrediction
 from fathometer.seismic.cost.traces import trace_halo_bytes
 from fathometer.seismic.cost.workload import Workload
+from fathometer.seismic.elastic.elastic_layout import ElasticLayout
 from fathometer.seismic.elastic.homogeneous import EQUATIONS
 from fathometer.seismic.elastic.layers import cells_in_layers
-from fathometer.seismic.elastic.layout import ElasticLayout
 from fathometer.seismic.elastic.memory import PARAMETER_BYTES, READ_AT_ONCE
 from fathometer.seismic.elastic.propagator import flops_per_point
 from fathometer.seismic.elastic.snapshots import Nodes, field_names, steps_between

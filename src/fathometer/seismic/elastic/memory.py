@@ -7,7 +7,7 @@ import math
 from fathometer.grid.arrays import field_layout, held_bytes, padded
 from fathometer.parallel.decomposition import Decomposition
 from fathometer.seismic.elastic.fields import REACH, fields_of
-from fathometer.seismic.setup.layout import SurveyLayout
+from fathometer.seismic.setup.survey_layout import SurveyLayout
 from fathometer.seismic.waves.points import halo_depth
 
 PARAMETER_BYTES = 4  # of a number as it is read

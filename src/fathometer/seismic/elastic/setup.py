@@ -16,8 +16,8 @@ from fathometer.parallel.decomposition import Decomposition
 from fathometer.parallel.memory_budget import require_memory, spare_memory, usable_memory
 from fathometer.seismic.elastic.attenuation import Attenuation
 from fathometer.seismic.elastic.earth import ElasticEarth, attenuation_of, read_earth
+from fathometer.seismic.elastic.elastic_layout import ElasticLayout, elastic_layout
 from fathometer.seismic.elastic.layers import multiaxial_share
-from fathometer.seismic.elastic.layout import ElasticLayout, elastic_layout
 from fathometer.seismic.elastic.media import medium_of
 from fathometer.seismic.elastic.medium import Medium
 from fathometer.seismic.elastic.propagator import ElasticPropagator

@@ -26,7 +26,6 @@ from fathometer.runs.journal_folder import require_own
 from fathometer.runs.options import RunKind
 from fathometer.runs.task_run import do_tasks
 from fathometer.runs.tasks import GroupWork, Volumes
-from fathometer.seismic.kirchhoff.layout import TimeLayout, compared, in_own_folder
 from fathometer.seismic.kirchhoff.products import (
     block_velocities,
     emptiness,
@@ -37,6 +36,7 @@ from fathometer.seismic.kirchhoff.products import (
 )
 from fathometer.seismic.kirchhoff.results import finish, known_run
 from fathometer.seismic.kirchhoff.setup import TimeSetup, prepare
+from fathometer.seismic.kirchhoff.time_layout import TimeLayout, compared, in_own_folder
 from fathometer.seismic.kirchhoff.worker import STEPS, BlockCounts, BlockWorkers
 from fathometer.seismic.setup.fingerprint import MigrationInput
 from fathometer.seismic.setup.run_files import protect_inputs

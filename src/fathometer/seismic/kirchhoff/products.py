@@ -18,8 +18,8 @@ from fathometer.parallel.decomposition import Index3
 from fathometer.runs.journal import Journal
 from fathometer.runs.summation import Terms, total
 from fathometer.runs.value_range import joined, range_of, same_everywhere
-from fathometer.seismic.kirchhoff.layout import FOLD, image_names
 from fathometer.seismic.kirchhoff.setup import TimeSetup
+from fathometer.seismic.kirchhoff.time_layout import FOLD, image_names
 from fathometer.seismic.kirchhoff.velocities.stretch import Reach, depth_stretch_of, reach_of
 from fathometer.seismic.setup.emptiness import Emptiness, emptiness_of_images, ranges_of
 from fathometer.seismic.shots.offsets import ALL, OFFSET

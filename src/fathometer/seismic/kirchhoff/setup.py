@@ -17,9 +17,9 @@ from fathometer.parallel.groups import Group
 from fathometer.parallel.memory_budget import memory_of_rank, require_memory, usable_memory
 from fathometer.runs.context import Context
 from fathometer.runs.summation import summing_bytes
-from fathometer.seismic.kirchhoff.layout import TimeLayout, tiles, time_layout
 from fathometer.seismic.kirchhoff.operator import WORKSPACE_BYTES, segments
 from fathometer.seismic.kirchhoff.series import FINER
+from fathometer.seismic.kirchhoff.time_layout import TimeLayout, tiles, time_layout
 from fathometer.seismic.kirchhoff.velocities.limits import SLAB_VALUES
 from fathometer.seismic.kirchhoff.worker import BATCH_TRACES
 from fathometer.seismic.shots.loud_search import treated, with_dead_traces

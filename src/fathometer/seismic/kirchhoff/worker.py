@@ -22,9 +22,9 @@ from fathometer.parallel.collectives import barrier, collective_errors
 from fathometer.parallel.decomposition import Decomposition, Index3, split
 from fathometer.parallel.threads import ThreadCounts
 from fathometer.runs.contributions import Window
-from fathometer.seismic.kirchhoff.layout import TimeLayout, tiles
 from fathometer.seismic.kirchhoff.operator import TileOperator, at_samples, nodes, segments
 from fathometer.seismic.kirchhoff.series import FINER
+from fathometer.seismic.kirchhoff.time_layout import TimeLayout, tiles
 from fathometer.seismic.setup.fingerprint import task_hash, traces_hash
 from fathometer.seismic.shots.shot import Shot
 from fathometer.seismic.shots.trace_hashes import TraceHashes

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from fathometer.base import ledger
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.pictures.colours import below_water, interval_velocities
-from fathometer.pictures.layout import TIME_RATIO
+from fathometer.pictures.panel_layout import TIME_RATIO
 from fathometer.report.decimation import Read, as_bytes, averaged, factors_for, first_centre, span, three
 from fathometer.runs.application import Panel
 from fathometer.seismic.page.map_panel import Outline

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from fathometer.seismic.history.encoding import PLAIN
-from fathometer.seismic.setup.layout import SurveyLayout
+from fathometer.seismic.setup.survey_layout import SurveyLayout
 from fathometer.seismic.survey import SampledWaveletTable, Survey
 from fathometer.seismic.traces.wavelet_file import series_files
 

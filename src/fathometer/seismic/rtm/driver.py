@@ -42,11 +42,11 @@ from fathometer.seismic.rtm.results import (
 from fathometer.seismic.rtm.worker import ShotWorkers, history_request, steps_with
 from fathometer.seismic.setup.emptiness import emptiness_of_images, ranges_of
 from fathometer.seismic.setup.fingerprint import MigrationInput
-from fathometer.seismic.setup.layout import SurveyLayout
 from fathometer.seismic.setup.rank_groups import largest_first
 from fathometer.seismic.setup.run_files import prepared, protect_inputs
 from fathometer.seismic.setup.run_record import finish, known_run
 from fathometer.seismic.setup.setup import Setup, on_shot
+from fathometer.seismic.setup.survey_layout import SurveyLayout
 from fathometer.seismic.setup.survey_tasks import SurveyTasks
 from fathometer.seismic.setup.tuned import start_tiling, tuned_for
 from fathometer.seismic.shots.offsets import ALL, volumes_of

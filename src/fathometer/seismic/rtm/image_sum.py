@@ -12,8 +12,8 @@ from fathometer.runs.summation import Terms, summing_bytes, total
 from fathometer.seismic.rtm.conditions import condition_of
 from fathometer.seismic.rtm.illumination import Illumination, illumination_of
 from fathometer.seismic.rtm.steps_gain import steps_gain
-from fathometer.seismic.setup.layout import SurveyLayout
 from fathometer.seismic.setup.setup import Setup
+from fathometer.seismic.setup.survey_layout import SurveyLayout
 from fathometer.seismic.shots.offsets import ALL, volumes_of
 
 

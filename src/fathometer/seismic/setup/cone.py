@@ -20,8 +20,8 @@ import numpy as np
 
 from fathometer.base import ledger
 from fathometer.grid.grid import Grid
-from fathometer.seismic.setup.layout import SurveyLayout, surface_of
 from fathometer.seismic.setup.setup import Setup
+from fathometer.seismic.setup.survey_layout import SurveyLayout, surface_of
 from fathometer.seismic.shots.injection import source_series
 from fathometer.seismic.shots.offsets import receivers_by_bin
 from fathometer.seismic.shots.shot import Shot

@@ -15,7 +15,7 @@ from fathometer.base import ledger
 from fathometer.base.errors import InputError
 from fathometer.parallel.collectives import collective_errors
 from fathometer.seismic.setup.grazing import peak_frequency
-from fathometer.seismic.setup.layout import SurveyLayout
+from fathometer.seismic.setup.survey_layout import SurveyLayout
 from fathometer.seismic.shots.acquisition import Acquisition
 from fathometer.seismic.shots.loud_search import KIND
 from fathometer.seismic.survey import SampledWaveletTable, Survey

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 
-from fathometer.seismic.setup.layout import SurveyLayout
+from fathometer.seismic.setup.survey_layout import SurveyLayout
 from fathometer.seismic.traces.wavelet import Wavelet
 from fathometer.seismic.waves.boundary import Pml
 

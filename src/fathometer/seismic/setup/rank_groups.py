@@ -11,7 +11,7 @@ from fathometer.base.errors import InputError
 from fathometer.parallel.decomposition import Decomposition, divisors
 from fathometer.seismic.history.encoding import PLAIN, record_bytes
 from fathometer.seismic.history.strategies import preferred_store
-from fathometer.seismic.setup.layout import SurveyLayout
+from fathometer.seismic.setup.survey_layout import SurveyLayout
 from fathometer.seismic.shots.shot import Shot
 from fathometer.seismic.traces.time_axis import TimeAxis
 

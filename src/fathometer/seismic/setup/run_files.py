@@ -11,8 +11,8 @@ from fathometer.base import ledger
 from fathometer.runs.application import protect
 from fathometer.runs.context import Context
 from fathometer.seismic.setup.input_files import named_files
-from fathometer.seismic.setup.layout import SurveyLayout
 from fathometer.seismic.setup.setup import Setup, SummingMemory, prepare
+from fathometer.seismic.setup.survey_layout import SurveyLayout
 from fathometer.seismic.survey import Survey
 
 

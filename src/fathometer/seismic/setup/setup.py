@@ -27,8 +27,8 @@ from fathometer.seismic.model.weak_epsilon import WeakEpsilon, weak_epsilon_note
 from fathometer.seismic.setup.checks import check_amplitude, check_sampling, points_per_wavelength, time_step
 from fathometer.seismic.setup.ghosts import ghost_notes
 from fathometer.seismic.setup.grazing import grazing_notes, peak_frequency
-from fathometer.seismic.setup.layout import SurveyLayout, surface_of, survey_layout
 from fathometer.seismic.setup.rank_groups import ranks_of_a_shot
+from fathometer.seismic.setup.survey_layout import SurveyLayout, surface_of, survey_layout
 from fathometer.seismic.shots.acquisition import Acquisition
 from fathometer.seismic.shots.loud_search import treated
 from fathometer.seismic.shots.offsets import check_bins

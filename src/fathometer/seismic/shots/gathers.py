@@ -16,7 +16,7 @@ from fathometer.seismic.shots.shot import Shot, frozen
 from fathometer.seismic.shots.trace_hashes import TraceHashes
 from fathometer.seismic.survey import Survey
 from fathometer.storage.index import INDEX_SUFFIX
-from fathometer.storage.traces.layout import Layout
+from fathometer.storage.traces.file_layout import Layout
 from fathometer.storage.traces.segy import TraceTable, decode_traces, read_traces, scan
 
 _SAME_PLACE = 1e-3  # m; headers hold decimal fractions, so equal positions may differ by rounding

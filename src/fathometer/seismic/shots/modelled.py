@@ -16,7 +16,7 @@ from fathometer.seismic.shots.gathers import Gather, Recording
 from fathometer.seismic.shots.shot import Shot
 from fathometer.seismic.survey import Survey
 from fathometer.storage.traces.detect import SU_SUFFIX
-from fathometer.storage.traces.layout import Layout
+from fathometer.storage.traces.file_layout import Layout
 
 NAME = "shots"  # of the file, or of the folder of several
 

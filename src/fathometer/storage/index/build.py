@@ -37,7 +37,7 @@ from fathometer.storage.reading import reading
 from fathometer.storage.traces.amplitudes import limits_of
 from fathometer.storage.traces.detect import tolerant_layout_of
 from fathometer.storage.traces.doubts import Doubts
-from fathometer.storage.traces.layout import Layout
+from fathometer.storage.traces.file_layout import Layout
 from fathometer.storage.traces.notches import Notch, notches_of, spread
 from fathometer.storage.traces.purpose import looks_like_volume
 from fathometer.storage.traces.segy import PRESSURE, SAME_PLACE, VERTICAL, check_units, decode_traces

@@ -19,9 +19,9 @@ from fathometer.storage.reading import reading
 from fathometer.storage.traces.amplitudes import peaks_of
 from fathometer.storage.traces.doubts import RANGED, SCALARS, Doubts
 from fathometer.storage.traces.extension import extension_fields, overridden
+from fathometer.storage.traces.file_layout import Layout
 from fathometer.storage.traces.headers import FIELDS, HEADER, fields_of, swap_pairs
 from fathometer.storage.traces.intervals import contradicting, intervals_of
-from fathometer.storage.traces.layout import Layout
 from fathometer.storage.traces.segy import FOOT, LIVE, SAME_PLACE, positions, scaled
 
 CHUNK_BYTES = 1 << 22  # of traces read at a time, which stay in the processor's cache

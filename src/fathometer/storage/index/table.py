@@ -22,9 +22,9 @@ from fathometer.storage.json_text import json_values
 from fathometer.storage.number_table import arrow_file
 from fathometer.storage.probe import PARQUET, probe
 from fathometer.storage.reading import decoding, readable, reading
+from fathometer.storage.traces.file_layout import Layout
 from fathometer.storage.traces.headers import HEADER
 from fathometer.storage.traces.intervals import LONGEST_SECONDS
-from fathometer.storage.traces.layout import Layout
 from fathometer.storage.traces.notches import Notch
 from fathometer.storage.traces.sample_formats import SAMPLE_FORMATS
 

@@ -27,8 +27,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fathometer import _native
+from fathometer.storage.traces.file_layout import CHUNK_BYTES, Layout
 from fathometer.storage.traces.headers import FIELDS, HEADER, fields_of, swap_pairs
-from fathometer.storage.traces.layout import CHUNK_BYTES, Layout
 
 SPIKE, LOUD = 10.0, 50.0
 BESIDE = 2  # samples

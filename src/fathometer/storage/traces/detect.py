@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from fathometer.base.errors import InputError
-from fathometer.storage.traces.layout import NO_INTERVAL, Layout
+from fathometer.storage.traces.file_layout import NO_INTERVAL, Layout
 from fathometer.storage.traces.segy_layout import segy_layout_of
 from fathometer.storage.traces.su_layout import su_layout_of
 

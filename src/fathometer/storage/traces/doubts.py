@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fathometer.storage.reading import reading
+from fathometer.storage.traces.file_layout import Layout
 from fathometer.storage.traces.headers import BINARY, TEXT, field_of, swap_pairs
-from fathometer.storage.traces.layout import Layout
 
 POINTS = ("source", "receiver")
 PLACES = tuple(f"{what}_{axis}" for what in POINTS for axis in "xyz")

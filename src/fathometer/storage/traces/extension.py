@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fathometer.storage.traces.file_layout import CHUNK_BYTES, Layout
 from fathometer.storage.traces.headers import HEADER, extended, fields_of, swap_pairs
-from fathometer.storage.traces.layout import CHUNK_BYTES, Layout
 
 LARGEST = 1 << 53  # of a value that is believed: beyond it are no places, and no whole numbers of a float
 # First byte of the extension (from 1) and NumPy type, by the names of an index's header words, and of the CDP.

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from fathometer.storage.traces.file_layout import Layout
 from fathometer.storage.traces.headers import INTERVAL_TOLERANCE
-from fathometer.storage.traces.layout import Layout
 
 LONGEST_SECONDS = 1e9
 ALLOWED = (1e-12, LONGEST_SECONDS)  # s

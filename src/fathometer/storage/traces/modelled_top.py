@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from fathometer.storage.reading import reading
+from fathometer.storage.traces.file_layout import Layout
 from fathometer.storage.traces.headers import TEXT
-from fathometer.storage.traces.layout import Layout
 
 LINE = 80  # characters, of which the first four are its number
 MARK = "Top of the model: "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fathometer.storage.traces.layout import Layout
+from fathometer.storage.traces.file_layout import Layout
 
 
 def holds_gathers(layout: Layout) -> bool:

@@ -17,6 +17,7 @@ from fathometer.base.errors import FathometerError, InputError
 from fathometer.base.removal import remove_empty
 from fathometer.storage import atomic
 from fathometer.storage.reading import reading
+from fathometer.storage.traces.file_layout import CHUNK_BYTES, Layout
 from fathometer.storage.traces.headers import (
     FIELDS,
     HEADER,
@@ -26,7 +27,6 @@ from fathometer.storage.traces.headers import (
     field_of,
     fields_of,
 )
-from fathometer.storage.traces.layout import CHUNK_BYTES, Layout
 from fathometer.storage.traces.modelled_top import with_top
 from fathometer.storage.traces.segy import delays_of
 from fathometer.storage.traces.segy_writer import IEEE_FLOAT, LARGEST_SHORT, require_all

@@ -15,8 +15,8 @@ from fathometer.base.errors import InputError
 from fathometer.storage.traces.detect import layout_of
 from fathometer.storage.traces.doubts import WORDS, Doubts
 from fathometer.storage.traces.extension import extension_of, overridden
+from fathometer.storage.traces.file_layout import CHUNK_BYTES, Layout
 from fathometer.storage.traces.intervals import interval_notes, intervals_of
-from fathometer.storage.traces.layout import CHUNK_BYTES, Layout
 from fathometer.storage.traces.segy_writer import GatherWriter
 
 __all__ = ["GatherWriter", "TraceTable", "read_traces", "scan"]

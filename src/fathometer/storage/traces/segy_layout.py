@@ -14,6 +14,7 @@ from segyio import BinField
 
 from fathometer.base.errors import InputError
 from fathometer.storage.reading import readable, reading
+from fathometer.storage.traces.file_layout import INTERVALS_DIFFER, NO_INTERVAL, Layout
 from fathometer.storage.traces.headers import (
     BINARY,
     EXTENSION_HEADERS,
@@ -27,7 +28,6 @@ from fathometer.storage.traces.headers import (
     field_of,
     swap_pairs,
 )
-from fathometer.storage.traces.layout import INTERVALS_DIFFER, NO_INTERVAL, Layout
 from fathometer.storage.traces.sample_count import sample_count
 from fathometer.storage.traces.sample_formats import SAMPLE_FORMATS, sample_type
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from fathometer.base.errors import InputError
 from fathometer.storage.reading import readable, reading
+from fathometer.storage.traces.file_layout import NO_INTERVAL, Layout
 from fathometer.storage.traces.headers import FIELDS, HEADER, Order, field_of
-from fathometer.storage.traces.layout import NO_INTERVAL, Layout
 from fathometer.storage.traces.sample_count import sample_count
 
 IEEE_FLOAT, SAMPLE_BYTES = 5, 4  # format code and bytes of the samples

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fathometer import _native
-from fathometer.apps.ocean.barotropic.layout import HALO, Layout
+from fathometer.apps.ocean.barotropic.block_layout import HALO, Layout
 from fathometer.base import ledger
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import numpy.typing as npt
 
+from fathometer.apps.ocean.barotropic.block_layout import Layout
 from fathometer.apps.ocean.barotropic.conjugate_gradients import SOLVERS, Stop
-from fathometer.apps.ocean.barotropic.layout import Layout
 from fathometer.apps.ocean.barotropic.system import BB, R, System, X
 from fathometer.apps.ocean.grid import OceanGrid
 

@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from fathometer import _native
+from fathometer.apps.ocean.barotropic.block_layout import Layout
 from fathometer.apps.ocean.barotropic.halo import BlockHalo
-from fathometer.apps.ocean.barotropic.layout import Layout
 from fathometer.apps.ocean.grid import OceanGrid
 from fathometer.base import ledger
 

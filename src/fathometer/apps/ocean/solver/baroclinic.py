@@ -16,7 +16,7 @@ from fathometer.apps.ocean.solver.physics import Physics, StateEquation
 from fathometer.apps.ocean.solver.state import Floats, State
 
 if TYPE_CHECKING:
-    from fathometer.apps.ocean.barotropic.layout import Layout
+    from fathometer.apps.ocean.barotropic.block_layout import Layout
     from fathometer.apps.ocean.grid import OceanGrid
 
 # Adams-Bashforth of first, second and third order: of this step, the one before, the one before that.

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fathometer.apps.ocean.barotropic.block_layout import HALO, Layout
 from fathometer.apps.ocean.barotropic.halo import BlockHalo
-from fathometer.apps.ocean.barotropic.layout import HALO, Layout
 from fathometer.apps.ocean.barotropic.solver import BarotropicSolver
 from fathometer.apps.ocean.solver.baroclinic import Baroclinic
 from fathometer.apps.ocean.solver.problem import TRACERS, Problem

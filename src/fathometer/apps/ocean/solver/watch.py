@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from fathometer.apps.ocean.barotropic.layout import Layout
+from fathometer.apps.ocean.barotropic.block_layout import Layout
 from fathometer.apps.ocean.solver.baroclinic import Baroclinic
 from fathometer.apps.ocean.solver.problem import Problem
 from fathometer.apps.ocean.solver.state import Floats, State

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from fathometer.apps.reactive.solver.distributed_grid import Layout, bounds, ghosted_bounds
 from fathometer.apps.reactive.solver.flow import CLOSED, Floats, Flow
-from fathometer.apps.reactive.solver.layout import Layout, bounds, ghosted_bounds
 from fathometer.apps.reactive.solver.petsc import HEADS, PetscOptions, petsc_errors, require_petsc
 from fathometer.apps.reactive.solver.sides import BlockSide, block_sides
 from fathometer.base.errors import FathometerError, InputError

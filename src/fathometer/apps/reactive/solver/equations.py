@@ -18,10 +18,10 @@ import numpy as np
 import numpy.typing as npt
 
 from fathometer import _native
+from fathometer.apps.reactive.solver.distributed_grid import CHUNK_ROWS, ENTRIES
 from fathometer.apps.reactive.solver.faces import Faces
 from fathometer.apps.reactive.solver.flow import CLOSED, Floats, Flow
 from fathometer.apps.reactive.solver.kernel import kernel_of
-from fathometer.apps.reactive.solver.layout import CHUNK_ROWS, ENTRIES
 from fathometer.apps.reactive.solver.sides import block_sides
 from fathometer.base import ledger
 from fathometer.parallel.decomposition import Index3

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from fathometer.apps.reactive.solver.darcy import darcy_flux
+from fathometer.apps.reactive.solver.distributed_grid import Layout, bounds, ghosted_bounds
 from fathometer.apps.reactive.solver.flow import CLOSED, FIXED, OPEN, Floats, Flow
-from fathometer.apps.reactive.solver.layout import Layout, bounds, ghosted_bounds
 from fathometer.apps.reactive.solver.petsc import PetscOptions
 from fathometer.apps.reactive.solver.sides import block_sides
 from fathometer.base.errors import InputError

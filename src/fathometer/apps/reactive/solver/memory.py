@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from fathometer.apps.reactive.solver.layout import CHUNK_ROWS, ENTRIES, GHOST_WIDTH
+from fathometer.apps.reactive.solver.distributed_grid import CHUNK_ROWS, ENTRIES, GHOST_WIDTH
 from fathometer.parallel.decomposition import Index3
 
 RESTART = 30  # iterations of GMRES after which it begins anew

@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fathometer.apps.reactive.solver.distributed_grid import GHOST_WIDTH, bounds, ghosted_bounds, layout_of
 from fathometer.apps.reactive.solver.equations import Block, Equations, axes_with_waters
 from fathometer.apps.reactive.solver.faces import faces_of
 from fathometer.apps.reactive.solver.flow import Floats, Flow
-from fathometer.apps.reactive.solver.layout import GHOST_WIDTH, bounds, ghosted_bounds, layout_of
 from fathometer.apps.reactive.solver.memory import RESTART, solver_bytes
 from fathometer.apps.reactive.solver.petsc import (
     PREFIX,

@@ -19,9 +19,9 @@ from fathometer import _native
 from fathometer.base.errors import InputError
 from fathometer.grid.grid import Grid
 from fathometer.parallel.decomposition import split
-from fathometer.seismic.kirchhoff.layout import TimeLayout, tiles
 from fathometer.seismic.kirchhoff.operator import SLOPES, OperatorSettings, segments
 from fathometer.seismic.kirchhoff.series import FINER
+from fathometer.seismic.kirchhoff.time_layout import TimeLayout, tiles
 from fathometer.seismic.shots.shot import Shot
 
 BLOCKS = 12  # that are looked at

@@ -16,8 +16,8 @@ from fathometer.plan.machine_file import Machine
 from fathometer.seismic.kirchhoff.cost.counts import Counts, SampledVelocities, counts_of, sampled_velocities
 from fathometer.seismic.kirchhoff.cost.predict import COMMAND, predict
 from fathometer.seismic.kirchhoff.cost.prediction import TimePrediction
-from fathometer.seismic.kirchhoff.layout import TimeLayout, in_own_folder, tiles, time_layout
 from fathometer.seismic.kirchhoff.setup import ADVICE, ranks_of_a_block
+from fathometer.seismic.kirchhoff.time_layout import TimeLayout, in_own_folder, tiles, time_layout
 from fathometer.seismic.plan import PlanRequest, budget_of, fastest_layout, nodes_of, over_budget
 from fathometer.seismic.survey import Survey
 

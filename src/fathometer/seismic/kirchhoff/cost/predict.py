@@ -21,10 +21,10 @@ from fathometer.plan.phase import Phase
 from fathometer.runs.sum_file import CELL_BYTES, max_loose_bytes, on_disk
 from fathometer.seismic.kirchhoff.cost.counts import Counts
 from fathometer.seismic.kirchhoff.cost.prediction import TimePrediction
-from fathometer.seismic.kirchhoff.layout import TimeLayout
 from fathometer.seismic.kirchhoff.products import DEPTH, product_files
 from fathometer.seismic.kirchhoff.series import FINER
 from fathometer.seismic.kirchhoff.setup import SAMPLE_BYTES, block_bytes, image_bytes
+from fathometer.seismic.kirchhoff.time_layout import TimeLayout
 from fathometer.seismic.kirchhoff.worker import BATCH_TRACES
 from fathometer.storage.traces.headers import HEADER
 

@@ -24,8 +24,8 @@ from fathometer.storage.reading import reading
 from fathometer.storage.traces.detect import volume_layout_of
 from fathometer.storage.traces.doubts import system_doubts
 from fathometer.storage.traces.extension import extension_of, overridden
+from fathometer.storage.traces.file_layout import Layout
 from fathometer.storage.traces.headers import TEXT
-from fathometer.storage.traces.layout import Layout
 from fathometer.storage.traces.purpose import holds_gathers
 from fathometer.storage.traces.reference_system import crs_of_file
 from fathometer.storage.traces.sample_formats import IBM, INT24, SAMPLE_FORMATS, UINT24

@@ -20,7 +20,7 @@ from fathometer.seismic.elastic.sources import PointSources, point_sources_of
 from fathometer.seismic.elastic.survey_checks import check_inside_model
 from fathometer.seismic.elastic.time_functions import TOGETHER, transform_bytes
 from fathometer.seismic.setup.checks import check_steps
-from fathometer.seismic.setup.layout import (
+from fathometer.seismic.setup.survey_layout import (
     SurveyHeaders,
     SurveyLayout,
     boundary_of,
