@@ -16,7 +16,7 @@ from machine_support import MACHINE
 from mpi4py import MPI
 from paths import ROOT
 
-from examples.historical import FOLDER, PUBLISHED
+from examples.historical import FOLDER, PUBLISHED, table
 from fathometer.base.errors import InputError
 from fathometer.lab import calibrate
 from fathometer.lab.measuring import Measuring
@@ -403,3 +403,9 @@ def test_calibrate_and_plan_go_together(tmp_path, monkeypatch):
     assert "on here" in said.out
     assert "machine file: measured today" in said.out
     assert "without" not in said.out.split("machine file: ", 1)[1]
+
+
+@pytest.mark.verify
+def test_the_guide_shows_what_the_example_prints():
+    guide = (ROOT / "docs" / "guide" / "planning.md").read_text(encoding="utf-8")
+    assert table() in guide
