@@ -85,6 +85,8 @@ REMOVES = {
         ],
     },
     "runs/folder_lock.py": {
+        "FolderLock.__init__ remove_file": ["an empty lock, just made"],
+        "FolderLock.__init__ remove_empty": ["nothing is in it"],
         "FolderLock.close erase": ["of a journal, as journal_folder.py"],
         "FolderLock.close remove_file": ["the lock, which this run holds and which held nothing else"],
         "FolderLock.close remove_empty": ["nothing is in it"],

@@ -376,17 +376,18 @@ def processes(words: str) -> list[str]:
 
 @pytest.mark.parametrize(
     ("ranks", "number", "code"),
-    [(1, signal.SIGINT, 130), (1, signal.SIGTERM, 130), (1, signal.SIGHUP, 130), (2, signal.SIGINT, None)],
+    [(1, signal.SIGINT, 75), (1, signal.SIGTERM, 75), (1, signal.SIGHUP, 75), (2, signal.SIGINT, None)],
 )
-def test_an_interrupt_ends_all_ranks_and_leaves_nothing(ranks, number, code, tmp_path):
+def test_an_interrupt_ends_all_ranks_and_leaves_finished_shots(ranks, number, code, tmp_path):
     path, process = under_way(tmp_path, ranks)
     before = sorted(p for p in tmp_path.iterdir() if p.name != "out")
     os.killpg(process.pid, number)  # as a terminal does: to mpirun as well
     done = finish(process)
     assert done.code == code if code is not None else done.code != 0
-    assert [line for line in done.err.splitlines() if "interrupted" in line] == ["fathometer: interrupted"]
+    hint = "fathometer: interrupted; --resume goes on with the shots that are not done"
+    assert [line for line in done.err.splitlines() if "interrupted" in line] == [hint]
     assert "Traceback" not in done.err
-    assert nothing_left(tmp_path, before, "interrupted")
+    assert nothing_left(tmp_path, before, "interrupted", "journal")
     deadline = time.monotonic() + PATIENCE
     while processes(str(path)) and time.monotonic() < deadline:
         time.sleep(0.05)

@@ -87,6 +87,10 @@ def test_a_run_of_another_kind_does_not_go_on_with_it(tmp_path, journal):
     for options in (RunOptions(), RESUME):
         with pytest.raises(InputError, match=r"holds an unfinished modelling; allowed: another \[output\] directory"):
             check_options(tmp_path, options, other)
+    (tmp_path / FOLDER / "finished").touch()
+    with pytest.raises(InputError, match=r"holds a finished modelling; allowed"):
+        check_options(tmp_path, RESUME, other)
+    (tmp_path / FOLDER / "finished").unlink()
     check_options(tmp_path, RunOptions(overwrite=True), other)
     check_options(tmp_path, RESUME, KIND)
     with pytest.raises(InputError, match=r"holds an unfinished modelling \(2 shots done\); --resume goes on with it"):
@@ -96,3 +100,12 @@ def test_a_run_of_another_kind_does_not_go_on_with_it(tmp_path, journal):
 def test_a_changed_input_is_named(tmp_path, journal):
     with pytest.raises(InputError, match="holds the journal of another modelling: a: 1 then, 2 now"):
         opened(tmp_path, fingerprint={"a": 2})
+
+
+def test_a_run_of_another_kind_that_has_done_nothing_is_in_nobodys_way(tmp_path):
+    (tmp_path / FOLDER).mkdir()
+    opened(tmp_path, RunOptions())
+    other = RunKind("migration")
+    check_options(tmp_path, RESUME, other)
+    assert not open_journal(tmp_path, RunInput({"b": 2}), "run", RESUME, other).done
+    assert run_of(tmp_path) == "migration"

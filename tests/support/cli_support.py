@@ -84,13 +84,13 @@ def inputs(folder: Path) -> None:
     write_gathers(folder / "recorded.segy")
 
 
-def nothing_left(folder: Path, before: list[Path], reason: str = "") -> bool:
+def nothing_left(folder: Path, before: list[Path], reason: str = "", *kept: str) -> bool:
     """Whether a failed run left nothing in the folder but, where its input had been accepted, the record of what it
-    knew, which says why it ended."""
+    knew, which says why it ended, and what a later run goes on with."""
     if sorted(folder.iterdir()) == before:
         return True
     assert [path.name for path in sorted(folder.iterdir()) if path not in before] == ["out"]
-    assert [path.name for path in (folder / "out").iterdir()] == ["run-unfinished.json"]
+    assert {path.name for path in (folder / "out").iterdir()} == {"run-unfinished.json", *kept}
     validity = json.loads((folder / "out" / "run-unfinished.json").read_text())["validity"]
     return not validity["finished"] and validity["reasons"][0].removeprefix("unfinished: ") in reason
 

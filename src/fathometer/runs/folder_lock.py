@@ -15,7 +15,7 @@ from fathometer.base.removal import remove_empty, remove_file
 from fathometer.runs.journal import read_fingerprint, read_journal
 from fathometer.runs.journal_folder import MARK, erase, require_journal
 from fathometer.runs.results_lock import require_own_lock
-from fathometer.storage.lock import FileLock, this_process
+from fathometer.storage.lock import FileLock, LockError, this_process
 
 POLL_SECONDS = 0.1  # between attempts to take a shared lock
 NAME_SECONDS = 10.0  # that the holder has to write its name into the file
@@ -40,7 +40,15 @@ class FolderLock:
         require_journal(folder)
         self._folder = folder
         self._lock = FileLock(folder / "lock")
-        if not self._lock.acquire():
+        try:
+            taken = self._lock.acquire()
+        except LockError:
+            with suppress(OSError):
+                if not self._lock.path.stat().st_size:  # just made
+                    remove_file(self._lock.path)
+                    remove_empty(folder)
+            raise
+        if not taken:
             with self._lock:
                 raise in_use(folder, self._lock.read())
         require_own_lock(self._lock)

@@ -38,6 +38,7 @@ WORK = re.compile(r"\d{6,}-[\w.+-]+\.npy|image\.npy|[\w.-]+-\d{4,}-\d+\.sum|\d{6
 CLAIM = re.compile(r"\d{6,}\.claim")
 PART = re.compile(rf"\.(?:{RECORDS.pattern}|{WORK.pattern}|survey\.json)\.\w+\.part")  # unfinished (atomic.py)
 MARK = Mark(FINGERPRINT, b'{\n  "journal": ')
+UNNAMED = "migration or time migration"
 MAX_DIFFERENCES = 3  # in a message
 
 
@@ -84,14 +85,15 @@ def check_options(output: Path, options: RunOptions, kind: RunKind) -> None:
     folder = output / FOLDER
     if options.overwrite:
         return
-    if (other := run_of(output)) not in ("", kind.name):
+    other, finished = run_of(output), (folder / "finished").exists()
+    if other not in ("", UNNAMED, kind.name) and (finished or read_journal(folder).any_lines):
         raise InputError(
-            f"{output}: holds an unfinished {other}; allowed: another [output] directory, or --overwrite, which begins "
-            "anew"
+            f"{output}: holds {'a finished' if finished else 'an unfinished'} {other}; allowed: another [output] "
+            "directory, or --overwrite, which begins anew"
         )
     if options.resume:
         return
-    if (folder / "finished").exists():
+    if finished:
         raise InputError(f"{output}: holds a finished {kind.name}; --overwrite makes it anew")
     journal = read_journal(folder)
     if journal.any_lines:
@@ -112,11 +114,11 @@ def has_journal(output: Path) -> bool:
 
 
 def run_of(output: Path) -> str:
-    """What kind of run the journal in the output folder is of (RunKind.name); "" where there is none or it does not
-    say."""
+    """What kind of run the journal in the output folder is of (RunKind.name); UNNAMED: a migration, whose journal an
+    earlier version has written; "" where there is none that can be read."""
     try:
-        return str(read_fingerprint(output / FOLDER)["run"]) if has_journal(output) else ""
-    except (KeyError, FathometerError):
+        return str(read_fingerprint(output / FOLDER).get("run", UNNAMED)) if has_journal(output) else ""
+    except FathometerError:
         return ""
 
 
@@ -150,7 +152,7 @@ def open_journal(
     """
     folder = output / FOLDER
     path = folder / FINGERPRINT
-    if not options.resume or not path.exists():
+    if not options.resume or run_of(output) not in ("", UNNAMED, kind.name) or not path.exists():
         erase(folder)
         write_fingerprint(folder, input, kind)
         return Journal(folder, run=run, kind=kind)

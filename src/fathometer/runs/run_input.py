@@ -20,24 +20,6 @@ class RunInput:
     files: Mapping[str, Any] = field(default_factory=dict)
 
 
-class FixedInput:
-    """What a run reads where all of it is known, and in memory, before the first task (InputFiles)."""
-
-    def __init__(self, fingerprint: Mapping[str, Any]) -> None:
-        self._fingerprint = fingerprint
-
-    def now(self) -> RunInput:
-        """What the run reads."""
-        return RunInput(self._fingerprint)
-
-    def changed(self, files: Mapping[str, Any], inputs: Mapping[int, str]) -> list[str]:
-        """Nothing: tasks have no input of their own."""
-        return []
-
-    def require_unchanged(self, inputs: Mapping[int, str]) -> None:
-        """Nothing: no file is read after the beginning."""
-
-
 class InputFiles(Protocol):
     """An application's account of what a run reads."""
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -45,7 +45,7 @@ from fathometer.runs.journal_folder import (
     open_journal,
     results_of,
 )
-from fathometer.runs.lifecycle import remove_record, unfinished_record
+from fathometer.runs.lifecycle import unfinished_record
 from fathometer.runs.options import RunKind, RunOptions
 from fathometer.runs.results_lock import remove_unfinished
 from fathometer.runs.task_loop import run_tasks
@@ -88,10 +88,8 @@ def _run(tasks: Tasks, lock: Lock | None) -> Outcome:
     run = ResumableRun(tasks, lock)
     if run.journal.finished:
         return tasks.earlier_outcome()
-    with unfinished_record(output, comm, partial(tasks.known.partial_record, tasks.context)):
-        with ledger.phase("set up"):
-            tasks.clear()
-        work = run.all_tasks()
+    with unfinished_record(output, comm, partial(tasks.known.partial_record, tasks.context)), ExitStack() as opened:
+        work = run.all_tasks(opened)
         if work is None:
             return Outcome({}, {})
         with ledger.phase(f"sum {tasks.KIND.volumes}" if tasks.volumes is not None else "finish"):
@@ -100,7 +98,6 @@ def _run(tasks: Tasks, lock: Lock | None) -> Outcome:
             tasks.combine(journal)
         with ledger.phase("finish"):
             outdated = results_of(output)
-            remove_record(output, comm)
         outcome, panels = tasks.write(journal, work)
     publish(comm, tasks.context, outcome, lambda: panels)
     with ledger.phase("finish"), collective_errors(comm):
@@ -216,12 +213,14 @@ class ResumableRun:
             earlier = self._comm.bcast(earlier)
         return self._tasks.inputs.changed(*earlier) if earlier is not None else []
 
-    def all_tasks(self) -> list[GroupWork] | None:
+    def all_tasks(self, opened: ExitStack) -> list[GroupWork] | None:
         """Do the tasks that are left: what each rank has done; None where another run writes the results.
+
+        opened: gets what is open until the results are written.
 
         Of runs that share their tasks the last one also does the tasks of runs that have ended early.
         """
-        results = self._work()
+        results = self._work(opened)
         options = replace(self._context.options, retry_failed=False)
         while options.share:
             if not self._is_last():
@@ -232,10 +231,10 @@ class ResumableRun:
             self.journal = self._open(options)
             if not self.journal.left(self._numbers):
                 break
-            results += self._work()
+            results += self._work(None)
         return results
 
-    def _work(self) -> list[GroupWork]:
+    def _work(self, opened: ExitStack | None) -> list[GroupWork]:
         """Do the tasks that are not done, each by one group of ranks; of all ranks, when all groups are ready.
 
         Raises FathometerError and InputError, on all ranks of a group, for what no task of its own is at fault for.
@@ -247,6 +246,8 @@ class ResumableRun:
             left, now=now, rank=comm.rank, quiet=context.quiet, label=tasks.LABEL, task=self._kind.task
         ) as progress:
             worker = tasks.worker(ranks, left)
+            if opened is not None:
+                opened.enter_context(tasks.opened(self.journal))
             done = run_tasks(tasks, worker, self.journal, group, ranks, progress)
         with ledger.phase("wait for other groups"):
             return allgather(comm, done)

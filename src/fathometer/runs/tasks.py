@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
@@ -137,9 +138,10 @@ class Tasks(ABC):
     def known(self) -> KnownRun:
         """What is known of the run before its end; from `prepare` on."""
 
-    def clear(self) -> None:
-        """Collective. Before the first task: remove what tasks replace of an earlier run's results."""
-        return
+    def opened(self, journal: Journal) -> AbstractContextManager[None]:
+        """Collective. Context from the first task to the results, of what is open meanwhile; entered when there is a
+        worker."""
+        return nullcontext()
 
     @abstractmethod
     def worker(self, ranks: MPI.Intracomm, left: int) -> TaskWorker:
@@ -151,7 +153,9 @@ class Tasks(ABC):
 
     @abstractmethod
     def write(self, journal: Journal, work: Sequence[GroupWork]) -> tuple[Outcome, list[Panel]]:
-        """Collective. Write the results and the record; work: of all ranks. The outcome, and what its page shows."""
+        """Collective. Write the results and the record; work: of all ranks. The outcome, and what its page shows.
+
+        An earlier run's record goes when its results are replaced (`remove_record`)."""
 
     def earlier_outcome(self) -> Outcome:
         """Collective. The outcome of a run that was finished before, in this folder, where its journal has stayed.

@@ -119,7 +119,7 @@ def run_demo(directory: Path, quick: bool, comm: MPI.Intracomm, context: Context
     context.say("\nmodelling the shots in the true model")
     with ledger.phase("set up"):
         survey = load_survey(directory / SHOTS)
-    modelled = run_model(survey, comm, context)
+    modelled = run_model(survey, comm, replace(context, options=RunOptions(overwrite=True)))
     context.say("\nmigrating them in the smooth model")
     with ledger.phase("set up"):
         forget_peak()

@@ -2,7 +2,6 @@
 
 import tracemalloc
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,13 +18,11 @@ from fathometer.seismic.elastic.layers import LARGEST_SHARE
 from fathometer.seismic.elastic.setup import prepare_elastic
 from fathometer.seismic.elastic.sources import point_sources_of, source_points
 from fathometer.seismic.elastic.survey_checks import onset_notes, reference_notes
-from fathometer.seismic.modelling.dependence import words_by_name
 from fathometer.seismic.setup.survey_layout import boundary_of
 from fathometer.seismic.survey import PropagationTable
 from fathometer.seismic.traces.time_axis import TimeAxis
 from fathometer.seismic.traces.wavelet import wavelet_of
 from fathometer.seismic.waves.boundary import MultiaxialPml, Pml
-from fathometer.storage.fingerprint import FileState
 
 THIN = {"boundary": {"kind": "pml", "width": 4}}
 
@@ -152,13 +149,6 @@ def test_a_reference_frequency_outside_the_band_of_the_fit_is_told_of():
     for frequency in (0.1, 20.0):
         (note,) = reference_notes(Attenuation(highest=10.0, reference=frequency))
         assert f"reference_frequency: {frequency:g} Hz lies outside 0.2 to 10 Hz" in note
-
-
-def test_files_of_one_name_are_told_apart():
-    states = [FileState(str(Path(folder, "m.npy")), 8, 0, 0, 0, 0, hash) for folder, hash in (("a", "1"), ("b", "2"))]
-    changed = [FileState(str(Path("a", "m.npy")), 8, 0, 0, 0, 0, "3"), states[1]]
-    assert len(words_by_name(states)) == 2
-    assert words_by_name(states) != words_by_name(changed)
 
 
 @pytest.mark.parametrize(

@@ -143,7 +143,7 @@ def test_a_changed_model_is_not_gone_on_with(tmp_path):
     np.save(tmp_path / "line.npy", vp)
     done = here("model", path, "--quiet", "--resume")
     assert done.code == 2
-    assert "holds the journal of another modelling: inputs.line.npy" in done.err
+    assert "holds the journal of another modelling: model." in done.err
     other = here("model", path, "--quiet", "--resume", "--set", f"propagation.dt={SHORT / 2}")
     assert "holds the journal of another modelling: survey.propagation.dt" in other.err
 

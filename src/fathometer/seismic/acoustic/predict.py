@@ -23,7 +23,7 @@ from fathometer.runs.sum_file import on_disk
 from fathometer.seismic.cost.history import memory_beside_history, predicted_history, second_wavefield_bytes
 from fathometer.seismic.cost.prediction import WavePrediction
 from fathometer.seismic.cost.traces import trace_halo_bytes
-from fathometer.seismic.cost.workload import Workload
+from fathometer.seismic.cost.workload import TRACE_WRITES, Workload
 from fathometer.seismic.history.choice import HistoryChoice, Rates
 from fathometer.seismic.history.encoding import SPEED
 from fathometer.seismic.history.strategies import PLANNED_STORES
@@ -63,7 +63,7 @@ def predict(
     trace_bytes = run.traces[0] * (HEADER + 4 * layout.acquisition.samples)
     history: HistoryChoice | None = None
     image_phases: list[Phase] = []
-    disk_bytes: float = trace_bytes
+    disk_bytes: float = 2 * trace_bytes  # finished shots are kept until all are done
     if layout.imaging:
         history = _history(run, memories, store)
         fresh = sum(memory.values()) + history.memory_bytes - memory["process"]
@@ -177,10 +177,11 @@ def _resampling_seconds(run: Workload) -> float:
 
 
 def _modelling_phases(run: Workload, trace_bytes: int) -> list[Phase]:
+    writing = run.stored_seconds(trace_bytes, run.machine.write_bytes_per_second)
     return [
         Phase("source propagation", run.stepping_seconds, calls=run.calls),
         Phase("resample traces", _resampling_seconds(run)),
-        Phase("write traces", run.stored_seconds(trace_bytes, run.machine.write_bytes_per_second), trace_bytes),
+        *(Phase(name, writing, trace_bytes) for name in TRACE_WRITES),
     ]
 
 

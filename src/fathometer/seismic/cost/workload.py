@@ -21,6 +21,9 @@ from fathometer.seismic.waves.physics import PHYSICS
 
 FLOAT32 = 4  # bytes: rates are those of float32; others move as many more bytes
 
+# Phases of modelling that write its traces: of each shot when it is done, of all at the end.
+TRACE_WRITES = ("write finished shot", "write traces")
+
 
 @dataclass(frozen=True, eq=False)
 class Workload:

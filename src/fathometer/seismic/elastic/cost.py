@@ -16,7 +16,7 @@ from fathometer.plan.phase import Phase
 from fathometer.seismic.cost.history import memory_beside_history
 from fathometer.seismic.cost.prediction import WavePrediction
 from fathometer.seismic.cost.traces import trace_halo_bytes
-from fathometer.seismic.cost.workload import Workload
+from fathometer.seismic.cost.workload import TRACE_WRITES, Workload
 from fathometer.seismic.elastic.elastic_layout import ElasticLayout
 from fathometer.seismic.elastic.homogeneous import EQUATIONS
 from fathometer.seismic.elastic.layers import cells_in_layers
@@ -151,7 +151,7 @@ def predict_elastic(
         groups=1,
         threads=run.threads,
         every=time.every,
-        disk_bytes=trace_bytes + map_bytes + run.snapshot_file_bytes,
+        disk_bytes=2 * trace_bytes + map_bytes + run.snapshot_file_bytes,
         halo_bytes_per_step=run.halo_bytes_per_step,
         model_halo_bytes=2 * halo_cells(layout.grid.shape, ranks) * layout.files.bytes_per_cell,
         trace_halo_bytes=components * trace_halo_bytes(layout, ranks),
@@ -202,7 +202,7 @@ def _writing_phases(
     return [
         *kept,
         Phase("resample traces", resampling),
-        Phase("write traces", run.stored_seconds(trace_bytes, written), trace_bytes),
+        *(Phase(name, run.stored_seconds(trace_bytes, written), trace_bytes) for name in TRACE_WRITES),
         Phase("write peak velocities", maps, map_bytes, run.shots),
     ]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
@@ -32,10 +32,12 @@ from fathometer.seismic.elastic.setup import prepare_elastic
 from fathometer.seismic.elastic.shot import model_shot
 from fathometer.seismic.elastic.snapshots import SnapshotWriter, snapshot_paths, steps_between
 from fathometer.seismic.modelling.modelling import TRACES, Modelling
+from fathometer.seismic.modelling.trace_files import TraceFiles
 from fathometer.seismic.page.run_data import RunData
 from fathometer.seismic.setup.emptiness import TraceRanges
 from fathometer.seismic.setup.run_files import announce, protect_inputs
 from fathometer.seismic.setup.setup import Setup
+from fathometer.seismic.setup.survey_layout import SurveyLayout
 from fathometer.seismic.shots.shot import Shot
 from fathometer.seismic.survey import Survey
 from fathometer.seismic.waves.checked_steps import advances
@@ -62,10 +64,10 @@ def run_elastic(survey: Survey, comm: MPI.Intracomm, context: Context) -> Outcom
 class ElasticModelling(Modelling):
     """The shots of elastic waves; see Tasks."""
 
-    def made_ready(self) -> Setup:
+    def made_ready(self, before_reading: Callable[[SurveyLayout], None]) -> Setup:
         """Read the model, and say what is modelled."""
         with ledger.phase("set up"):
-            self.setup = prepare_elastic(self.survey, self.comm)
+            self.setup = prepare_elastic(self.survey, self.comm, before_reading)
             with collective_errors(self.comm):
                 for path in self._snapshots(self.setup.run.acquisition.shots[0]):
                     check_writable(path, Strategy.of(self.survey.storage.write), self.comm.size)
@@ -108,20 +110,17 @@ class ElasticModelling(Modelling):
     def clear(self) -> None:
         """Remove the record of an earlier run, whose snapshots are replaced from now on, of its results those that this
         run does not make, and what killed runs have left unfinished, also of other shots or fields."""
-        with collective_errors(self.comm):
-            if self.comm.rank:
-                return
-            outdated, files = results_of(self.output), self.files
-            remove_unfinished(self.output, files.values())
-            atomic.remove_parts(self.output, UNFINISHED)
-            remove_record(self.output, MPI.COMM_SELF)
-            made = {path.resolve() for path in files.values()}
-            for kind, path in outdated.items():
-                own = kind.startswith(KINDS) and path.resolve().parent == self.output.resolve()
-                if own and path.resolve() not in made:
-                    with suppress(InputError):
-                        protect_inputs(self.survey, [path])
-                        remove_volume(path, self.output)
+        outdated, files = results_of(self.output), self.files
+        remove_unfinished(self.output, files.values())
+        atomic.remove_parts(self.output, UNFINISHED)
+        remove_record(self.output, MPI.COMM_SELF)
+        made = {path.resolve() for path in files.values()}
+        for kind, path in outdated.items():
+            own = kind.startswith(KINDS) and path.resolve().parent == self.output.resolve()
+            if own and path.resolve() not in made:
+                with suppress(InputError):
+                    protect_inputs(self.survey, [path])
+                    remove_volume(path, self.output)
 
     def wavefield(self) -> ElasticPropagator:
         """A wavefield at rest in the medium, which keeps peaks of the free surface, or of the model's first plane."""
@@ -165,23 +164,23 @@ class ElasticModelling(Modelling):
         """Those of all cells in all steps."""
         return float(self.run.time.steps) * math.prod(self.run.grid.full_shape)
 
-    def write_results(self, kept: Callable[[str], Iterator[tuple[Shot, np.ndarray]]], ranges: TraceRanges) -> None:
-        """Write the traces of all components, whose files appear together, and the maps of peak velocities."""
-        setup, run, several = self.setup, self.run, len(self.run.acquisition.shots) > 1
-        with ledger.phase("write traces"), ledger.file("traces", "write"), collective_errors(self.comm):
-            if self.comm.rank == 0:
-                with ExitStack() as opened:
-                    files = [opened.enter_context(one) for one in trace_files(run, self.output, setup.components)]
-                    for shot, traces in kept(TRACES):
-                        for file, component in zip(files, traces, strict=True):
-                            file.write(shot, component)
-                        named = zip(setup.components, traces, strict=True)
-                        ranges.add(shot.name, {f"{name} of the traces": values for name, values in named})
+    def trace_files(self) -> list[TraceFiles]:
+        """One for each component."""
+        return trace_files(self.run, self.output, self.setup.components)
+
+    @property
+    def components(self) -> Sequence[str]:
+        """What receivers record."""
+        return [f"{name} of the traces" for name in self.setup.components]
+
+    def write_more(self, kept: Callable[[str], Iterator[tuple[Shot, np.ndarray]]], ranges: TraceRanges) -> None:
+        """Write the maps of peak velocities."""
+        several = len(self.run.acquisition.shots) > 1
         with ledger.phase("write peak velocities"), collective_errors(self.comm):
             for shot, peaks in kept(KEPT_PEAKS) if self.comm.rank == 0 else ():
                 title, prefix = "Peak ground velocity" + f", {shot.name}" * several, self._prefix(PEAKS, shot)
                 ranges.add_map(f"the {prefix.replace('-', ' ')}", peaks)
-                write_peaks(run.grid, peaks, self.output, prefix, title, run.layout.place)
+                write_peaks(self.run.grid, peaks, self.output, prefix, title, self.run.layout.place)
 
     def panels(self, data: RunData) -> list[Panel]:
         """Seismograms, maps and snapshots."""

@@ -5,6 +5,7 @@ layout -> this rank's part of the model -> dt -> time axis -> medium -> memory
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from mpi4py import MPI
@@ -94,8 +95,13 @@ class ElasticSetup:
         return ElasticPropagator(run.grid, run.block, self.medium, self.scheme, run.layout.off_grid, run.comm)
 
 
-def prepare_elastic(survey: Survey, comm: MPI.Intracomm) -> ElasticSetup:
-    """Collective. Make an elastic survey ready. Raises InputError, the same on all ranks, for what is wrong with it."""
+def prepare_elastic(
+    survey: Survey, comm: MPI.Intracomm, before_reading: Callable[[ElasticLayout], None] | None = None
+) -> ElasticSetup:
+    """Collective. Make an elastic survey ready. Raises InputError, the same on all ranks, for what is wrong with it.
+
+    before_reading: collective; called when the files are known, before values of the model are read.
+    """
     usable = usable_memory(comm, survey.parallel.memory_budget)
     with collective_errors(comm):
         layout = elastic_layout(survey, ranks=comm.size)
@@ -107,6 +113,8 @@ def prepare_elastic(survey: Survey, comm: MPI.Intracomm) -> ElasticSetup:
     with collective_errors(comm):
         parts = layout.wavefield_bytes(block)
     require_memory(parts, usable, comm, _advice(survey))
+    if before_reading is not None:
+        before_reading(layout)
     with ledger.phase("read model"):
         earth = read_earth(layout.files, grid, block, attenuation, comm)
     with collective_errors(comm):

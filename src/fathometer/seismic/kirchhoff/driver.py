@@ -23,6 +23,7 @@ from fathometer.runs.context import Context, Outcome
 from fathometer.runs.finished_run import KnownRun
 from fathometer.runs.journal import Journal
 from fathometer.runs.journal_folder import require_own
+from fathometer.runs.lifecycle import remove_record
 from fathometer.runs.options import RunKind
 from fathometer.runs.task_run import do_tasks
 from fathometer.runs.tasks import GroupWork, Volumes
@@ -38,7 +39,7 @@ from fathometer.seismic.kirchhoff.results import finish, known_run
 from fathometer.seismic.kirchhoff.setup import TimeSetup, prepare
 from fathometer.seismic.kirchhoff.time_layout import TimeLayout, compared, in_own_folder
 from fathometer.seismic.kirchhoff.worker import STEPS, BlockCounts, BlockWorkers
-from fathometer.seismic.setup.fingerprint import MigrationInput
+from fathometer.seismic.setup.fingerprint import SurveyInput
 from fathometer.seismic.setup.run_files import protect_inputs
 from fathometer.seismic.setup.survey_tasks import SurveyTasks
 from fathometer.seismic.shots.offsets import ALL
@@ -70,7 +71,7 @@ class TimeMigration(SurveyTasks):
     """The blocks of traces of a time migration; see Tasks."""
 
     KIND, LABEL = TIME_MIGRATION, "migrate"
-    inputs: MigrationInput
+    inputs: SurveyInput
     setup: TimeSetup
 
     def check(self) -> None:
@@ -83,7 +84,7 @@ class TimeMigration(SurveyTasks):
     def prepare(self, earlier: Mapping[str, Any]) -> None:
         """Read velocities and what there is of traces but their samples."""
         survey, comm, context = self.survey, self.comm, self.context
-        with MigrationInput(survey, compared(survey), comm, context, earlier) as self.inputs:
+        with SurveyInput(survey, compared(survey), comm, context, earlier) as self.inputs:
 
             def begin(layout: TimeLayout) -> None:
                 self.inputs.begin(layout.acquisition, dict(enumerate(layout.blocks)), layout.velocities.files)
@@ -135,6 +136,7 @@ class TimeMigration(SurveyTasks):
     def write(self, journal: Journal, work: Sequence[GroupWork]) -> tuple[Outcome, list[Panel]]:
         """Write image, what derives from it, picture and record."""
         setup, files = self.setup, self.files
+        remove_record(self.output, self.comm)
         empty = emptiness(setup, self._images)
         facts, still = write_products(setup, files, self._images, self._rms)
         empty = empty.with_notes(still)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +21,9 @@ from fathometer.seismic.modelling.trace_files import TraceFiles
 from fathometer.seismic.page.panels import panels
 from fathometer.seismic.page.run_data import RunData
 from fathometer.seismic.setup.cone import Cone, Saved, record
-from fathometer.seismic.setup.emptiness import TraceRanges
 from fathometer.seismic.setup.run_files import prepared, protect_inputs
 from fathometer.seismic.setup.setup import Setup
+from fathometer.seismic.setup.survey_layout import SurveyLayout
 from fathometer.seismic.shots.gathering import gather_traces
 from fathometer.seismic.shots.modelled import NAME, modelled_traces
 from fathometer.seismic.shots.shot import Shot
@@ -48,10 +48,10 @@ class AcousticModelling(Modelling):
         protect_inputs(self.survey, [self.output / f"{NAME}.segy"])
         super().check()
 
-    def made_ready(self) -> Setup:
+    def made_ready(self, before_reading: Callable[[SurveyLayout], None]) -> Setup:
         """Read the model, and say what is modelled."""
         self._saved: dict[int, Saved] = {}
-        setup = prepared(self.survey, self.comm, self.context, imaging=False)
+        setup = prepared(self.survey, self.comm, self.context, imaging=False, before_reading=before_reading)
         with ledger.phase("set up"), collective_errors(self.comm):
             self._modelled = modelled_traces(setup.acquisition, self.output)
         self._cone = Cone.of(setup)
@@ -85,23 +85,21 @@ class AcousticModelling(Modelling):
         self._saved[shot.index] = self._cone.updates(rows)
         with ledger.phase("gather traces"):
             gathered = gather_traces(self.comm, len(shot.receivers), indices, traces)
-        return {} if gathered is None else {TRACES: gathered}
+        return {} if gathered is None else {TRACES: gathered[None]}
 
     def updates(self, shot: Shot) -> float:
         """Those of the rows that were computed."""
         return self._saved[shot.index].computed
 
-    def write_results(self, kept: Callable[[str], Iterator[tuple[Shot, np.ndarray]]], ranges: TraceRanges) -> None:
-        """Write the traces of all shots; the files appear together."""
+    def trace_files(self) -> list[TraceFiles]:
+        """Those of the pressure."""
         run = self.run
-        with ledger.phase("write traces"), ledger.file("traces", "write"), collective_errors(self.comm):
-            if self.comm.rank == 0:
-                with TraceFiles(
-                    run.acquisition, self._modelled, run.layout.place, self.survey.propagation.top
-                ) as files:
-                    for shot, traces in kept(TRACES):
-                        files.write(shot, traces)
-                        ranges.add(shot.name, {"the traces' pressure": traces})
+        return [TraceFiles(run.acquisition, self._modelled, run.layout.place, self.survey.propagation.top)]
+
+    @property
+    def components(self) -> Sequence[str]:
+        """The pressure alone."""
+        return ("the traces' pressure",)
 
     def panels(self, data: RunData) -> list[Panel]:
         """A gather, and a map."""

@@ -6,8 +6,11 @@ at the end:                       trace files and what else there is, record, pa
 
 from __future__ import annotations
 
+import sys
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,29 +19,34 @@ from mpi4py import MPI
 from fathometer.base import ledger
 from fathometer.base.errors import InputError
 from fathometer.base.progress import Progress
+from fathometer.base.removal import Mark
 from fathometer.grid.tiling import Tuned
-from fathometer.parallel.collectives import allgather, collective_errors
+from fathometer.parallel.collectives import collective_errors
 from fathometer.runs.application import Panel
 from fathometer.runs.context import Outcome
 from fathometer.runs.contributions import Kept, kept_array
 from fathometer.runs.finished_run import KnownRun
 from fathometer.runs.journal import Journal
-from fathometer.runs.journal_folder import has_journal, run_of
+from fathometer.runs.journal_folder import run_of
+from fathometer.runs.lifecycle import remove_record
 from fathometer.runs.options import RunKind
-from fathometer.runs.run_input import FixedInput
 from fathometer.runs.tasks import GroupWork
-from fathometer.seismic.modelling.dependence import depends_on
+from fathometer.seismic.modelling.dependence import ModellingInput, compared, hashed_files
+from fathometer.seismic.modelling.trace_files import TraceFiles
 from fathometer.seismic.page.run_data import RunData
 from fathometer.seismic.setup.emptiness import TraceRanges
 from fathometer.seismic.setup.run_files import protect_inputs
 from fathometer.seismic.setup.run_record import WorkDone, finish, known_run
 from fathometer.seismic.setup.setup import Setup
+from fathometer.seismic.setup.survey_layout import SurveyLayout
 from fathometer.seismic.setup.survey_tasks import SurveyTasks
 from fathometer.seismic.setup.tuned import Wavefield, set_threads, tuned_by, tuned_for
 from fathometer.seismic.shots.shot import Shot
+from fathometer.storage import atomic
 
 TRACES = "traces"  # name of the array that each shot keeps
-OLD_FOLDER = "finished-tasks"  # where earlier versions have kept shots of elastic waves
+# Where earlier versions have kept shots of elastic waves.
+OLD_FOLDER, OLD_MARK = "finished-tasks", Mark("input.json", b'{"finished tasks": ')
 
 MODELLING = RunKind(
     name="modelling",
@@ -60,34 +68,41 @@ class Modelling(SurveyTasks):
 
     KIND, LABEL = MODELLING, "model"
     run: Setup
+    inputs: ModellingInput
 
     def check(self) -> None:
         """No migration is in the folder, and nothing that an earlier version has left to go on with."""
-        with ledger.phase("set up"):
-            migrated = self.comm.rank == 0 and has_journal(self.output) and run_of(self.output) != MODELLING.name
-            if any(allgather(self.comm, migrated)):
+        with ledger.phase("set up"), collective_errors(self.comm):
+            if self.comm.rank:
+                return
+            if run_of(self.output) not in ("", MODELLING.name):
                 raise InputError(
                     f"{self.survey.path}: [output] directory: found a migration in {self.output}; allowed: another "
                     "directory"
                 )
-        old = self.output / OLD_FOLDER
-        if (old / "input.json").exists():
-            raise InputError(
-                f"{old}: holds finished shots of an earlier version of this program, which this one cannot go on with; "
-                "allowed: another [output] directory, or without that folder"
-            )
+            if OLD_MARK.on(self.output / OLD_FOLDER):
+                raise InputError(
+                    f"{self.output / OLD_FOLDER}: holds finished shots of an earlier version of this program, which "
+                    "this one cannot go on with; allowed: another [output] directory, or without that folder"
+                )
 
     @abstractmethod
-    def made_ready(self) -> Setup:
-        """Collective. Read the model; the survey made ready, announced."""
+    def made_ready(self, before_reading: Callable[[SurveyLayout], None]) -> Setup:
+        """Collective. Read the model; the survey made ready, announced. before_reading: collective; to be called when
+        the files are known."""
 
     def prepare(self, earlier: Mapping[str, Any]) -> None:
         """Read the model; know what traces depend on."""
-        self.run = self.made_ready()
-        with ledger.phase("set up"):
-            with collective_errors(self.comm):
-                protect_inputs(self.survey, self.results, self.run.acquisition.paths)
-            self.inputs = FixedInput(depends_on(self.run, self.context))
+        survey = self.survey
+        with ModellingInput(survey, compared(survey), self.comm, self.context, earlier) as self.inputs:
+
+            def begin(layout: SurveyLayout) -> None:
+                self.inputs.begin(layout.acquisition, {}, partial(hashed_files, survey, layout.files))
+
+            self.run = self.made_ready(begin)
+            self.inputs.finish()
+        with ledger.phase("set up"), collective_errors(self.comm):
+            protect_inputs(survey, self.results, self.run.acquisition.paths)
 
     @property
     def numbers(self) -> Sequence[int]:
@@ -131,8 +146,8 @@ class Modelling(SurveyTasks):
 
     @abstractmethod
     def model(self, wavefield: Any, shot: Shot, progress: Progress) -> dict[str, np.ndarray]:
-        """Collective. Propagate one source: on rank 0 what is kept of the shot by name, TRACES among it, float32; on
-        the others nothing.
+        """Collective. Propagate one source: on rank 0 what is kept of the shot by name, TRACES (components, receivers,
+        samples) among it, float32; on the others nothing.
 
         Raises FathometerError on all ranks where the wavefield ceases to be finite.
         """
@@ -142,12 +157,36 @@ class Modelling(SurveyTasks):
         """Updates of cells that a shot has taken, in this run."""
 
     @abstractmethod
-    def write_results(self, kept: Callable[[str], Iterator[tuple[Shot, np.ndarray]]], ranges: TraceRanges) -> None:
-        """Collective. Write what the shots have kept.
+    def trace_files(self) -> list[TraceFiles]:
+        """On one rank. The files of traces, one for each component."""
 
-        kept: on one rank, the array of that name of each shot, in the survey's order; raises FathometerError where it
-        is no longer what was kept. ranges: gets, on rank 0, the ranges of what is written.
-        """
+    @property
+    @abstractmethod
+    def components(self) -> Sequence[str]:
+        """What traces of these files are called in a sentence."""
+
+    def clear(self) -> None:
+        """On one rank. Remove what shots replace of an earlier run's results."""
+
+    @contextmanager
+    def opened(self, journal: Journal) -> Iterator[None]:
+        """Space is reserved for the traces: what cannot be written is found before the first shot."""
+        self._files: list[TraceFiles] = []
+        self._open = ExitStack()
+        left = set(journal.left(self.numbers))
+        shots = [shot for shot in self.run.acquisition.shots if shot.index in left]
+        kept = 4 * len(self.components) * self.run.acquisition.samples * sum(len(shot.receivers) for shot in shots)
+        try:
+            with ledger.phase("write traces"), ledger.file("traces", "write"), collective_errors(self.comm):
+                if self.comm.rank == 0:
+                    self.clear()
+                    self._files = [self._open.enter_context(files) for files in self.trace_files()]
+                    with atomic.writing(journal.folder):
+                        atomic.require_space(journal.contribution(0, TRACES), kept)
+            yield
+        except BaseException:
+            self._open.__exit__(*sys.exc_info())
+            raise
 
     @abstractmethod
     def panels(self, data: RunData) -> list[Panel]:
@@ -158,18 +197,34 @@ class Modelling(SurveyTasks):
         return {}
 
     def write(self, journal: Journal, work: Sequence[GroupWork]) -> tuple[Outcome, list[Panel]]:
-        """Write traces, what else there is, and record."""
+        """Write traces, whose files appear together, what else there is, and the record."""
         run, ranges = self.run, TraceRanges()
 
         def kept(name: str) -> Iterator[tuple[Shot, np.ndarray]]:
             return ((shot, kept_array(journal, shot.index, name)) for shot in run.acquisition.shots)
 
-        self.write_results(kept, ranges)
+        with ledger.phase("write traces"), ledger.file("traces", "write"), collective_errors(self.comm):
+            for shot, traces in kept(TRACES) if self.comm.rank == 0 else ():
+                for files, component in zip(self._files, traces, strict=True):
+                    files.write(shot, component)
+                ranges.add(shot.name, dict(zip(self.components, traces, strict=True)))
+        self.inputs.require_unchanged({})  # whose headers have just been read
+        with ledger.phase("write traces"), ledger.file("traces", "write"), collective_errors(self.comm):
+            remove_record(self.output, self.comm)
+            self._open.close()  # the files appear
+        self.write_more(kept, ranges)
         empty, tuned = ranges.emptiness(), work[0].figures
         shots = {shot.index: shot for shot in run.acquisition.shots}
         done = WorkDone(len(work[0].done), sum(self.updates(shots[number]) for number in work[0].done))
         found = self.facts() | empty.facts(run.warnings)
         return finish(run, self.context, dict(self.files), self.panels, tuned, done, found, empty.reasons)
+
+    def write_more(self, kept: Callable[[str], Iterator[tuple[Shot, np.ndarray]]], ranges: TraceRanges) -> None:
+        """Collective. Write what the shots have kept beside traces.
+
+        kept: on one rank, the array of that name of each shot, in the survey's order; raises FathometerError where it
+        is no longer what was kept. ranges: gets, on rank 0, the ranges of what is written.
+        """
 
 
 class Modeller:

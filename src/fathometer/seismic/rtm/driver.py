@@ -26,6 +26,7 @@ from fathometer.runs.context import Context, Outcome
 from fathometer.runs.finished_run import KnownRun
 from fathometer.runs.journal import Journal
 from fathometer.runs.journal_folder import has_journal
+from fathometer.runs.lifecycle import remove_record
 from fathometer.runs.options import RunKind
 from fathometer.runs.task_run import do_tasks
 from fathometer.runs.tasks import GroupWork, Volumes
@@ -41,7 +42,7 @@ from fathometer.seismic.rtm.results import (
 )
 from fathometer.seismic.rtm.worker import ShotWorkers, history_request, steps_with
 from fathometer.seismic.setup.emptiness import emptiness_of_images, ranges_of
-from fathometer.seismic.setup.fingerprint import MigrationInput
+from fathometer.seismic.setup.fingerprint import SurveyInput
 from fathometer.seismic.setup.rank_groups import largest_first
 from fathometer.seismic.setup.run_files import prepared, protect_inputs
 from fathometer.seismic.setup.run_record import finish, known_run
@@ -83,7 +84,7 @@ class Migration(SurveyTasks):
     """The shots of a migration; see Tasks."""
 
     KIND, LABEL = MIGRATION, "migrate"
-    inputs: MigrationInput
+    inputs: SurveyInput
     setup: Setup
 
     def check(self) -> None:
@@ -102,7 +103,7 @@ class Migration(SurveyTasks):
     def prepare(self, earlier: Mapping[str, Any]) -> None:
         """Read the model and what there is of traces but their samples; choose how shots are migrated."""
         survey, comm, context = self.survey, self.comm, self.context
-        with MigrationInput(survey, compared(survey), comm, context, earlier) as self.inputs:
+        with SurveyInput(survey, compared(survey), comm, context, earlier) as self.inputs:
 
             def begin(layout: SurveyLayout) -> None:
                 tasks = {shot.index: (shot,) for shot in layout.acquisition.shots}
@@ -158,6 +159,7 @@ class Migration(SurveyTasks):
     def write(self, journal: Journal, work: Sequence[GroupWork]) -> tuple[Outcome, list[Panel]]:
         """Write image, what derives from it, picture and record."""
         setup, images, files = self.setup, self._images, self.files
+        remove_record(self.output, self.comm)
         empty = emptiness_of_images(ranges_of(images, self.comm), NOTHING)
         write_products(setup, files, images)
         tuned, done, facts, reasons = migration_results(setup, journal, work, self.inputs.record())

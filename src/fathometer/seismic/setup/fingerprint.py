@@ -1,4 +1,4 @@
-"""What a migration's image depends on: what must be the same for shots of two runs to be added up.
+"""What the results of a survey depend on: what must be the same for shots of two runs to be put together.
 
 Whole files, such as those of the model, are hashed while the model is read, unless nobody has touched them since an
 earlier run. Traces are hashed task by task, as they are migrated, in the journal's lines; of a file that was touched
@@ -28,7 +28,7 @@ from fathometer.seismic.shots.acquisition import Acquisition
 from fathometer.seismic.shots.offsets import receivers_by_bin
 from fathometer.seismic.shots.shot import Shot
 from fathometer.seismic.survey import Survey
-from fathometer.storage.fingerprint import FileState, hash_of_all, lasting
+from fathometer.storage.fingerprint import FileState, changed_meanwhile, hash_of_all, lasting
 from fathometer.storage.hashing import KIND, PHASE, Hashing, require_unchanged
 
 MOST_NAMED = 3  # shots in a message
@@ -37,14 +37,14 @@ Uses = Mapping[str, Sequence[Path]]  # by use: the files, the one first that the
 Named = dict[str, list[tuple[str, str]]]  # by use: (name in the fingerprint, path) of each file
 
 
-class MigrationInput:
-    """The files of a migration and their hashes (runs.run_input.InputFiles); a context manager, which ends the hashing.
+class SurveyInput:
+    """The files of a survey's run and their hashes (runs.run_input.InputFiles); a context manager: it ends the hashing.
 
-        with MigrationInput(survey, compared, comm, context, earlier) as inputs:
+        with SurveyInput(survey, compared, comm, context, earlier) as inputs:
             ... inputs.begin(acquisition, tasks, uses) before the model is read, inputs.finish() afterwards
 
     Args:
-        compared: what of the survey an image depends on, JSON-ready.
+        compared: what of the survey the results depend on, JSON-ready.
         earlier: on rank 0, RunInput.files of the run that is resumed; empty: none.
     """
 
@@ -117,6 +117,15 @@ class MigrationInput:
             if changed:
                 raise FathometerError(f"{changed[0]}; needed: inputs that stay as they are")
 
+    def require_recordings(self) -> None:
+        """Collective. Raises FathometerError on all ranks where a file of recorded gathers is no longer the one whose
+        headers were read."""
+        with ledger.phase(PHASE), collective_errors(self._comm):
+            for before in self._traces:
+                path = Path(before.path)
+                if not FileState.of(path, required=False).same_as(before):
+                    raise FathometerError(f"{changed_meanwhile(path)}; --resume goes on with the shots that are done")
+
     def now(self) -> RunInput:
         """Keys, files by their hashes and geometry; states of the files."""
         assert self._acquisition is not None
@@ -144,7 +153,8 @@ class MigrationInput:
         acquisition, comm = self._acquisition, self._comm
         assert acquisition is not None
         recording = acquisition.recording
-        assert recording is not None
+        if recording is None:
+            return []
         touched: list[int] = []
         with ledger.phase(PHASE):
             with collective_errors(comm):

@@ -77,6 +77,7 @@ class RecordedHeadersWriter:
                 with atomic.writing(new.path):
                     self._make_folder(new.path.parent)
                     self._part_paths.append(self._parts.create(atomic.NewFile(new.path, head, size)))
+                self._headers(new.recorded, new.traces[:1], self._trace_bytes(new) - SAMPLE_BYTES * self._samples)
         except BaseException:
             self._discard()
             raise
