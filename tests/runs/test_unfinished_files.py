@@ -109,5 +109,5 @@ def test_a_run_at_work_keeps_them(tmp_path):
         lock.write("process 1 on a host")
         done = here("model", path, "--quiet")
     assert done.code == 2
-    assert done.err.endswith("out: is in use by process 1 on a host; allowed: one run at a time\n")
+    assert "out: is in use by another run (process 1 on a host); allowed: to wait for its end" in done.err
     assert part.exists()

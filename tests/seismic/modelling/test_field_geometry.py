@@ -18,6 +18,9 @@ from segy_support import Bytes
 from survey_support import model_file
 
 from fathometer.plan.machine_file import save_machine
+from fathometer.runs.journal_folder import write_fingerprint
+from fathometer.runs.options import RunKind
+from fathometer.runs.run_input import RunInput
 from fathometer.seismic.setup.setup import prepare
 from fathometer.seismic.survey import load_survey
 from fathometer.storage.traces.segy import read_traces, scan
@@ -256,7 +259,7 @@ def test_other_bad_geometries(tmp_path: Path) -> None:
         assert words in done.err
         assert len(done.err.strip().splitlines()) == 1
     (tmp_path / "out" / "journal").mkdir(parents=True)
-    (tmp_path / "out" / "journal" / "survey.json").write_text("{}")
+    write_fingerprint(tmp_path / "out" / "journal", RunInput({}), RunKind("migration"))
     done = here("model", survey(tmp_path, MODEL), "--quiet")
     assert done.code == 2
     assert "[output] directory: found a migration in" in done.err
