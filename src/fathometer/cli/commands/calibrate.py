@@ -26,7 +26,7 @@ EXAMPLES = """\
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """See `fathometer calibrate --help`."""
+    """The options of `fathometer calibrate`."""
     parser.add_argument("-o", "--output", type=Path, metavar="MACHINE.json", help="file (where `plan` looks for it)")
     parser.add_argument("--files", type=Path, default=Path(), metavar="DIR", help="where files are measured (.)")
     parser.add_argument("--name", default="", help="of the machine, for people")

@@ -20,7 +20,7 @@ EXAMPLES = """\
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """See `fathometer cluster down --help`."""
+    """The options of `fathometer cluster down`."""
     argument_groups.add_cluster(parser, default=None)
     parser.add_argument("--all", action="store_true", help="all clusters of this user on this machine")
     argument_groups.add_quiet(parser)

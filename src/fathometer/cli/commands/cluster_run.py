@@ -23,7 +23,7 @@ EXAMPLES = """\
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """See `fathometer cluster run --help`."""
+    """The options of `fathometer cluster run`."""
     argument_groups.add_cluster(parser)
     argument_groups.add_rank_count(parser, count, "start N ranks of it by mpirun")
     parser.add_argument("--ranks-per-node", type=count, metavar="N", help="of each node (evenly)")

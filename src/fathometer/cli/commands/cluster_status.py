@@ -18,7 +18,7 @@ EXAMPLES = """\
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """See `fathometer cluster status --help`."""
+    """The options of `fathometer cluster status`."""
     argument_groups.add_cluster(parser, default=None, none="all")
     parser.add_argument("--json", action="store_true", help="as JSON")
 

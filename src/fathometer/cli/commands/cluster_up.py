@@ -25,7 +25,7 @@ EXAMPLES = """\
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """See `fathometer cluster up --help`."""
+    """The options of `fathometer cluster up`."""
     argument_groups.add_cluster(parser)
     parser.add_argument("--nodes", type=count, default=2, metavar="N", help="how many (2)")
     parser.add_argument("--link", default="unlimited", metavar="RATE", help="of each: 1gbit, 250mbit ... (unlimited)")

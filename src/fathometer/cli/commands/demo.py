@@ -22,7 +22,7 @@ EXAMPLES = """\
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """See `fathometer demo --help`."""
+    """The options of `fathometer demo`."""
     parser.add_argument("--output", type=Path, default=Path("demo"), metavar="DIR", help="folder of all files (demo)")
     parser.add_argument("--quick", action="store_true", help="smaller and sooner: under 40 s on two cores")
     argument_groups.add_record(parser)

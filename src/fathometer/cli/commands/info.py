@@ -30,7 +30,7 @@ EXAMPLES = """\
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """See `fathometer info --help`."""
+    """The options of `fathometer info`."""
     parser.add_argument("files", nargs="*", metavar="FILE", help="a file, with the key of one array: models.npz:vp")
     parser.add_argument(
         "--formats", action="store_true", help="which formats are read and written here, how, and what is missing"

@@ -33,7 +33,7 @@ EXAMPLES = """\
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """See `fathometer io --help`."""
+    """The options of `fathometer io`."""
     add_options(parser, StorageOptions)
     parser.add_argument(
         "--pattern",

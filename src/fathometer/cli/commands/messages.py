@@ -29,7 +29,7 @@ EXAMPLES = """\
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """See `fathometer messages --help`."""
+    """The options of `fathometer messages`."""
     add_options(parser, MessageOptions)
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the record")
     parser.add_argument("--picture", type=Path, metavar="OUT.png", help="draw the curves")

@@ -21,7 +21,7 @@ EXAMPLES = """\
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """See `fathometer migrate --help`."""
+    """The options of `fathometer migrate`."""
     argument_groups.add_survey(parser)
     add_options(parser, RunOptions, ("resume", "overwrite", "retry_failed", "share"))
     parser.add_argument(

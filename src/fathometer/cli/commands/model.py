@@ -25,7 +25,7 @@ EXAMPLES = """\
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """See `fathometer model --help`."""
+    """The options of `fathometer model`."""
     argument_groups.add_survey(parser)
     add_options(
         parser,

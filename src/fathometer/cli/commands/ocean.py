@@ -33,7 +33,7 @@ RUN = RestartableCommand("ocean", "ocean", "barotropic.solver=pipelined", "an")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """See `fathometer ocean --help`."""
+    """The options of `fathometer ocean`."""
     RUN.add_input(parser)
     parser.add_argument(
         "--write-case", choices=CASES, default=None, metavar="NAME", help=f"write OCEAN.toml: {' or '.join(CASES)}"

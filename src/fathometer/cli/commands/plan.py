@@ -28,7 +28,7 @@ STANDARD_OUTPUT = "-"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """See `fathometer plan --help`."""
+    """The options of `fathometer plan`."""
     argument_groups.add_survey(parser, "INPUT.toml", "the survey, ocean or flow file")
     argument_groups.add_set(parser, "the input file")
     parser.add_argument("--on", type=Path, metavar="MACHINE.json", help="the machine (as calibrate left it)")

@@ -34,7 +34,7 @@ EXAMPLES = """\
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """See `fathometer prepare --help`."""
+    """The options of `fathometer prepare`."""
     add_options(parser, PreparationRequest)
     argument_groups.add_quiet(parser)
 

@@ -31,7 +31,7 @@ EXAMPLES = """\
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """See `fathometer profile --help`."""
+    """The options of `fathometer profile`."""
     argument_groups.add_command(parser, "the command to run")
     add_options(parser, ProfileOptions)
     parser.add_argument("--environment", action="store_true", help="run nothing: print the variables of a batch script")

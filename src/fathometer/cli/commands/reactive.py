@@ -26,7 +26,7 @@ RUN = RestartableCommand("reactive", "flow", "time.end=1e6")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """See `fathometer reactive --help`."""
+    """The options of `fathometer reactive`."""
     RUN.add_input(parser)
     RUN.add_run(parser)
 

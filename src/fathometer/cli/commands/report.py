@@ -27,7 +27,7 @@ EXAMPLES = """\
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """See `fathometer report --help`."""
+    """The options of `fathometer report`."""
     parser.add_argument("records", nargs="+", type=Path, metavar="RUN.json", help="a record, or the folder of one")
     parser.add_argument(
         "-o", "--output", type=Path, metavar="PAGE", help="the page (report.html beside the first record)"

@@ -27,7 +27,7 @@ EXAMPLES = """\
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """See `fathometer stencil --help`."""
+    """The options of `fathometer stencil`."""
     equations = tuple(equation for app in registry.applications() for equation in app.identity.equations)
     own = {"default": equations[0], "choices": equations, "help": f"equation ({equations[0]})"}
     add_options(parser, StencilOptions, physics=own)

@@ -24,7 +24,7 @@ EXAMPLES = """\
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """See `fathometer study compare --help`."""
+    """The options of `fathometer study compare`."""
     parser.add_argument(
         "studies",
         type=Path,

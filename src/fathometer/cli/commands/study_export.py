@@ -19,7 +19,7 @@ EXAMPLES = """\
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """See `fathometer study export --help`."""
+    """The options of `fathometer study export`."""
     parser.add_argument("folder", type=Path, metavar="FOLDER", help="of a study, as `study run` has left it")
     parser.add_argument("--parquet", type=Path, metavar="FILE", help="(study.parquet in the folder, without --csv)")
     parser.add_argument("--csv", metavar="FILE", help="in place of Parquet, or beside it; - for standard output")

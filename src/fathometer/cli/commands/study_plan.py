@@ -29,7 +29,7 @@ SHOWN = 20  # cases, without --all
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """See `fathometer study plan --help`."""
+    """The options of `fathometer study plan`."""
     parser.add_argument("study", type=Path, metavar="STUDY.toml", help="the study file")
     argument_groups.add_results(parser)
     parser.add_argument("--predict", action="store_true", help="ask the program how long each case will take")

@@ -19,7 +19,7 @@ EXAMPLES = """\
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """See `fathometer study query --help`."""
+    """The options of `fathometer study query`."""
     parser.add_argument("folder", type=Path, metavar="FOLDER", help="of a study, as `study run` has left it")
     parser.add_argument("query", metavar="SQL", help="what is asked of the table runs")
 

@@ -20,7 +20,7 @@ EXAMPLES = """\
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """See `fathometer study report --help`."""
+    """The options of `fathometer study report`."""
     parser.add_argument("folder", type=Path, nargs="?", metavar="FOLDER", help="of a study, as `study run` has left it")
     parser.add_argument("-o", "--output", type=Path, metavar="PAGE", help="the page (study.html in the folder)")
     parser.add_argument("--markdown", metavar="FILE", help="(study.md in the folder); - for standard output")

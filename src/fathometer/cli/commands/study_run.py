@@ -42,7 +42,7 @@ EXAMPLES = """\
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """See `fathometer study run --help`."""
+    """The options of `fathometer study run`."""
     parser.add_argument("study", type=Path, metavar="STUDY.toml", help="the study file")
     argument_groups.add_results(parser)
     parser.add_argument("--retry-failed", action="store_true", help="make runs that have failed again")

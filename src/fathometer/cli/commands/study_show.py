@@ -20,7 +20,7 @@ EXAMPLES = """\
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """See `fathometer study show --help`."""
+    """The options of `fathometer study show`."""
     parser.add_argument("folder", type=Path, metavar="FOLDER", help="of a study, as `study run` has left it")
     parser.add_argument(
         "--every", type=duration, metavar="TIME", help="print it again after so long, until it is complete"

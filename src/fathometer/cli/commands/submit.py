@@ -27,7 +27,7 @@ EXAMPLES = """\
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """See `fathometer submit --help`."""
+    """The options of `fathometer submit`."""
     argument_groups.add_survey(parser)
     add_options(parser, Job, ("nodes", "seconds", "ranks_per_node"))
     parser.add_argument("--rank", "--ranks", dest="ranks_per_node", type=_ranks_in_all, help=argparse.SUPPRESS)

@@ -25,7 +25,7 @@ EXAMPLES = """\
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """See `fathometer survey build --help`."""
+    """The options of `fathometer survey build`."""
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="SEG-Y and SU files")
     parser.add_argument(
         "-o", "--output", type=Path, default=Path("survey.parquet"), metavar="INDEX", help="(survey.parquet)"

@@ -26,7 +26,7 @@ EXAMPLES = """\
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """See `fathometer survey wavelet --help`."""
+    """The options of `fathometer survey wavelet`."""
     parser.add_argument("survey", type=Path, metavar="SURVEY", help="survey file (TOML) with gathers")
     parser.add_argument("-o", "--output", type=Path, default=Path("wavelet.txt"), metavar="FILE", help="(wavelet.txt)")
     parser.add_argument("--picture", type=Path, metavar="PNG", help="draw reflections, wavelet and spectra")

@@ -101,7 +101,7 @@ class StepsBench(Bench):
 
     @property
     def listed_bytes(self) -> int:
-        """See Bench: a list is that of one step."""
+        """Of that part of the volume which a list of elements speaks of: a list is that of one step."""
         return self.step_bytes
 
     @property

@@ -66,15 +66,16 @@ class BatchRunner:
         self._ran = now()  # when a job of this study was last seen to run
 
     def recover(self) -> None:
-        """See Runner. Jobs of earlier sessions go on."""
+        """What an interrupted session has left is ended, or will be found again by `begun`. Jobs of earlier sessions
+        go on."""
 
     def discarded(self, folder: Path) -> bool:
-        """See Runner."""
+        """Whether a result in this folder is of a run that was ended by an interrupt, and does not count."""
         job = self._job_of(folder)
         return job is not None and str(folder) in job.cancelled
 
     def begun(self, folder: Path) -> bool:
-        """See Runner."""
+        """Whether the run in this folder is begun, by this session or an earlier one."""
         with self._lock:
             if folder in self._mine:
                 return True
@@ -94,7 +95,7 @@ class BatchRunner:
         return True
 
     def begin(self, runs: Sequence[RunToBegin]) -> None:
-        """See Runner: one job for all of them."""
+        """Begin runs, one after another where they are several: one job for all of them."""
         name = f"fathometer-study-{secrets.token_hex(5)}"
         folders = [one.run.folder for one in runs]
         limits = [one.run.time_limit for one in runs]
@@ -133,7 +134,7 @@ class BatchRunner:
             self._mine |= dict.fromkeys(folders, job)
 
     def wait(self, folder: Path, tell: Tell) -> Outcome:
-        """See Runner. An interrupt cancels the job."""
+        """How the run in this folder ended. An interrupt cancels the job."""
         with self._lock:
             job = self._mine[folder]
         try:
@@ -143,13 +144,13 @@ class BatchRunner:
             raise
 
     def stop(self) -> None:
-        """See Runner."""
+        """End all that is under way."""
         with self._lock:
             jobs = {job.name: job for folder, job in self._mine.items()}
         self._cancel([job for job in jobs.values() if any(outcome_in(Path(name)) is None for name in job.runs)])
 
     def close(self) -> None:
-        """See Runner."""
+        """The study's session ends, whether well or not: nothing that it has made for its runs stays."""
 
     def _wait(self, folder: Path, job: _Job, tell: Tell) -> Outcome:
         begin = asked = now()

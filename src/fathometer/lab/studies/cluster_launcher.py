@@ -40,7 +40,7 @@ class ClusterLauncher:
     name: str = "cluster"
 
     def launch(self, program: Sequence[str], starts: Starts, placement: Placement) -> Launch:
-        """See Launcher."""
+        """The command that starts a program there."""
         spec = placement.cluster
         assert spec is not None, "the study has a cluster"
         if placement.cpus or placement.bind != "none" or placement.threads_per_core is not None:

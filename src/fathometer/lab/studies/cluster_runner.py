@@ -54,17 +54,17 @@ class ClusterRunner(HostRunner):
         self._shown: dict[str, set[Path]] = {}  # by the cluster's name
 
     def recover(self) -> None:
-        """See Runner."""
+        """What an interrupted session has left is ended, or will be found again by `begun`."""
         super().recover()
         self._take_down()
 
     def begin(self, runs: Sequence[RunToBegin]) -> None:
-        """See Runner."""
+        """Begin runs, one after another where they are several."""
         super().begin(runs)
         self._waiting |= {one.run.folder: one for one in runs}
 
     def wait(self, folder: Path, tell: Tell) -> Outcome:
-        """See Runner. Raises FathometerError where the cluster cannot be made."""
+        """How the run in this folder ended. Raises FathometerError where the cluster cannot be made."""
         waiting = self._waiting.pop(folder)
         spec = waiting.placement.cluster
         assert spec is not None, "the study has a cluster"
@@ -78,7 +78,7 @@ class ClusterRunner(HostRunner):
         return outcome
 
     def close(self) -> None:
-        """See Runner."""
+        """The study's session ends, whether well or not: nothing that it has made for its runs stays."""
         self._up = {}
         self._take_down()
 
@@ -108,7 +108,7 @@ class ClusterRunner(HostRunner):
         shown |= folders
 
     def _daemons(self) -> float:
-        """See HostRunner: of Slurm and GlusterFS on the nodes."""
+        """Cpu seconds of what works for the runs besides their own processes: of Slurm and GlusterFS on the nodes."""
         return sum(cpu_seconds(members(folder_of(name))) for name in self._up)
 
     def _take_down(self) -> None:

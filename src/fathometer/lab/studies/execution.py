@@ -134,11 +134,11 @@ class CaseRunner:
 
     @property
     def together(self) -> bool:
-        """See rounds.Work."""
+        """Whether the runs of a round are begun all at once."""
         return self._runner.together
 
     def begin(self, cases: Sequence[Case], kind: RunKind, number: int) -> None:
-        """See rounds.Work."""
+        """Begin these runs, to be made in this order; where `together`, before the first of them is asked for."""
         folders = {run_folder(self._folder, case, kind, number): case for case in cases}
         left = {
             folder: case
@@ -149,7 +149,8 @@ class CaseRunner:
             self._begin([(folder, self._parts.of(case, folder, number)) for folder, case in left.items()])
 
     def run(self, case: Case, kind: RunKind, number: int, tell: Tell) -> Run:
-        """See rounds.Work. A run that had ended when the study was killed is not made again."""
+        """Run it, and say what came of it: a run that failed is a result. A run that had ended when the study was
+        killed is not made again."""
         folder = run_folder(self._folder, case, kind, number)
         parts = self._parts.of(case, folder, number)
         outcome = self._outcome_in(folder, len(parts))
@@ -189,7 +190,7 @@ class CaseRunner:
         return found
 
     def stop(self) -> None:
-        """See rounds.Work."""
+        """End what runs in other threads: their results are not wanted."""
         self._runner.stop()
 
     def close(self) -> None:
@@ -197,7 +198,8 @@ class CaseRunner:
         self._runner.close()
 
     def tidy(self, case: Case, run: Run) -> None:
-        """See rounds.Work. Of a run that failed its output is always kept."""
+        """Remove what is not to be kept of a run, whose result is kept. Of a run that failed its output is always
+        kept."""
         folder = run_folder(self._folder, case, run.kind, run.number)
         if self._conditions.keep == "all":
             return

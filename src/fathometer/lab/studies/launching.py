@@ -60,7 +60,7 @@ class LocalLauncher:
     name: str = "local"
 
     def launch(self, program: Sequence[str], starts: Starts, placement: Placement) -> Launch:
-        """See Launcher."""
+        """The command that starts a program there."""
         if placement.nodes > 1:
             raise InputError(
                 f'nodes: found {placement.nodes} on this host; allowed: 1, [place] cluster, or [launch] how = "srun"'
@@ -111,7 +111,7 @@ class SrunLauncher:
     name: str = "srun"
 
     def launch(self, program: Sequence[str], starts: Starts, placement: Placement) -> Launch:
-        """See Launcher."""
+        """The command that starts a program there."""
         if starts == "serial" and placement.ranks > 1:
             raise InputError(f"ranks: found {placement.ranks} for a program of one process; allowed: 1")
         words = ["srun", f"--nodes={placement.nodes}", f"--ntasks={placement.ranks}"]
@@ -140,7 +140,7 @@ class BatchLauncher:
     name: str = "sbatch"
 
     def launch(self, program: Sequence[str], starts: Starts, placement: Placement) -> Launch:
-        """See Launcher."""
+        """The command that starts a program there."""
         if starts != "serial" or placement.ranks > 1:
             return self.steps.launch(program, starts, placement)
         return Launch((*_pinned(placement), *memory_words(placement), *program), threads_variables(placement))

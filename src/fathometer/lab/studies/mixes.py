@@ -116,11 +116,11 @@ class Mix:
 
     @property
     def programs(self) -> Sequence[Program]:
-        """See Parts."""
+        """All programs that it may run."""
         return [job.program for job in self.jobs]
 
     def of(self, case: Case, folder: Path, number: int) -> list[Part]:
-        """See Parts."""
+        """The parts of a run of a case, in the run's folder."""
         parts: list[Part] = []
         alone = case.settings.get(ALONE) is not None
         running = [(job, count) for job in self.jobs if (count := job.count(case.settings))]
@@ -137,7 +137,7 @@ class Mix:
         return parts
 
     def infos(self) -> list[FigureInfo]:
-        """See Parts."""
+        """The figures of the runs."""
         infos = [FigureInfo(THROUGHPUT, "1", "higher")]
         for job in self.jobs:
             infos.append(FigureInfo(f"{job.name} {THROUGHPUT}", "1", "higher"))
@@ -146,7 +146,8 @@ class Mix:
         return infos
 
     def figures(self, case: Case, parts: Sequence[Part], of_parts: Sequence[Mapping[str, float]]) -> dict[str, float]:
-        """See Parts: of each job the median over those of its name, and the seconds of each."""
+        """The figures of a run, from those of its parts: of each job the median over those of its name, and the
+        seconds of each."""
         figures: dict[str, float] = {}
         for job in self.jobs:
             own = [of for part, of in zip(parts, of_parts, strict=True) if part.job.rpartition(" ")[0] == job.name]

@@ -73,11 +73,11 @@ class OneProgram:
 
     @property
     def programs(self) -> Sequence[Program]:
-        """See Parts."""
+        """All programs that it may run."""
         return [self._program]
 
     def of(self, case: Case, folder: Path, number: int) -> list[Part]:
-        """See Parts."""
+        """The parts of a run of a case, in the run's folder."""
         given = {name: filled(value, case.settings) for name, value in self._placement.items() if value is not None}
         placement = placement_of(given, case.settings)
         if self._place is not None:
@@ -86,11 +86,11 @@ class OneProgram:
         return [Part("", self._program, placement, values, folder, folder)]
 
     def infos(self) -> list[FigureInfo]:
-        """See Parts."""
+        """The figures of the runs."""
         return self._program.infos()
 
     def figures(self, case: Case, parts: Sequence[Part], of_parts: Sequence[Mapping[str, float]]) -> dict[str, float]:
-        """See Parts."""
+        """The figures of a run, from those of its parts."""
         [figures] = of_parts
         return dict(figures)
 

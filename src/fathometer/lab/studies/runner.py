@@ -77,34 +77,34 @@ class HostRunner:
         self._watch = Watch(daemons=self._daemons)
 
     def recover(self) -> None:
-        """See Runner."""
+        """What an interrupted session has left is ended, or will be found again by `begun`."""
         end_marked(self._folder)
         restore(self._folder / CLOCK)
 
     def begun(self, folder: Path) -> bool:
-        """See Runner."""
+        """Whether the run in this folder is begun, by this session or an earlier one."""
         return folder in self._runs
 
     def discarded(self, folder: Path) -> bool:
-        """See Runner."""
+        """Whether a result in this folder is of a run that was ended by an interrupt, and does not count."""
         return False
 
     def begin(self, runs: Sequence[RunToBegin]) -> None:
-        """See Runner. A run is made when it is waited for."""
+        """Begin runs, one after another where they are several. A run is made when it is waited for."""
         self._runs |= {one.run.folder: one.run for one in runs}
 
     def wait(self, folder: Path, tell: Tell) -> Outcome:
-        """See Runner."""
+        """How the run in this folder ended."""
         outcome = carry_out(run := self._runs.pop(folder), self._watch if run.others else None)
         write_outcome(folder, outcome)
         return outcome
 
     def stop(self) -> None:
-        """See Runner."""
+        """End all that is under way."""
         end_marked(self._folder)
 
     def close(self) -> None:
-        """See Runner."""
+        """The study's session ends, whether well or not: nothing that it has made for its runs stays."""
 
     def _daemons(self) -> float:
         """Cpu seconds of what works for the runs besides their own processes."""

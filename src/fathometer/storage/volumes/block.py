@@ -118,7 +118,8 @@ class BlockReader(ABC):
         self.stored = stored or Stored(info.shape)
 
     def read(self, lo: Sequence[int], hi: Sequence[int]) -> Floats:
-        """See Volume.read."""
+        """The block [lo, hi), shape hi - lo, as a C-contiguous copy in native byte order and the dtype of
+        `float_type`; NaN where the file has one of `info.fills`."""
         check_box(self.path, self.info.shape, lo, hi)
         box = tuple(slice(int(a), int(b)) for a, b in zip(*self.stored.box(lo, hi), strict=True))
         with reading(self.path), ledger.io(bytes=self._bytes(box)):
@@ -126,7 +127,8 @@ class BlockReader(ABC):
 
     @abstractmethod
     def files(self) -> list[Path]:
-        """See Volume.files."""
+        """Every file that metadata or values are read from, in a fixed order, each once; also one that is missing and
+        would count if it were there."""
 
     @abstractmethod
     def _block(self, box: tuple[slice, ...]) -> NDArray[Any]:

@@ -54,13 +54,13 @@ class MpiFile:
         self._sync = write and strategy.sync == "fsync"
 
     def write(self, block: NDArray[Any], lo: Sequence[int]) -> None:
-        """See RawFile.write."""
+        """Write a block, C-contiguous and of the array's dtype, to the array's cells from `lo` on."""
         self._move(block, lo, True)
         if self._spot_check is not None:
             self._spot_check.record(block, lo)
 
     def read(self, box: Box) -> NDArray[Any]:
-        """See RawFile.read."""
+        """The block of a box, in the array's dtype."""
         block = allocate_block(self._array.path, box, self._array.dtype, self._comm)
         self._move(block, box[0], False)
         return block

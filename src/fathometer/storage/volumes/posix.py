@@ -28,7 +28,7 @@ class PosixFile:
         self._handle = os.open(array.path, flags | (os.O_DSYNC if write and strategy.sync == "o_dsync" else 0))
 
     def write(self, block: NDArray[Any], lo: Sequence[int]) -> None:
-        """See RawFile.write."""
+        """Write a block, C-contiguous and of the array's dtype, to the array's cells from `lo` on."""
         data, item = atomic.octets(block), block.dtype.itemsize
         with ledger.io(bytes=len(data)):
             for block_cell, array_cell, cells in runs(self._array.shape, block.shape, lo):
@@ -36,7 +36,7 @@ class PosixFile:
                 atomic.write_at(self._handle, part, self._array.start + array_cell * item)
 
     def read(self, box: Box) -> NDArray[Any]:
-        """See RawFile.read."""
+        """The block of a box, in the array's dtype."""
         array, shape = self._array, extent(box)
         block = np.empty(shape, array.dtype)
         data, item = atomic.octets(block), array.dtype.itemsize

@@ -59,7 +59,7 @@ class BlocksSink:
         self._files: list[PosixFile] = []
 
     def write(self, block: NDArray[Any], lo: Sequence[int]) -> None:
-        """See registry.Sink."""
+        """Write this rank's block, C-contiguous and of the volume's dtype, from cell `lo` on; it may be empty."""
         if not block.size:
             return
         path = self._folder / f"block-{self._comm.rank:05d}-{len(self._files):05d}.npy"
@@ -151,7 +151,8 @@ class BlocksVolume(BlockReader):
             raise InputError(f"{path}: its blocks hold {cells} cells where its index asks for {math.prod(shape)}")
 
     def files(self) -> list[Path]:
-        """See Volume.files."""
+        """Every file that metadata or values are read from, in a fixed order, each once; also one that is missing and
+        would count if it were there."""
         return list(dict.fromkeys((self.path / INDEX, *(path for path, _ in self._blocks))))
 
     def _block(self, box: tuple[slice, ...]) -> NDArray[Any]:

@@ -175,7 +175,7 @@ class Hdf5Sink:
             raise failure
 
     def write(self, block: NDArray[Any], lo: Sequence[int]) -> None:
-        """See registry.Sink."""
+        """Write this rank's block, C-contiguous and of the volume's dtype, from cell `lo` on; it may be empty."""
         try:
             _move(self._values, block, lo, self._comm, self._strategy, True)
         except OSError as error:
@@ -298,7 +298,8 @@ class Hdf5Volume(BlockReader):
         return mapped_crs(self._values.attrs, attributes, group.attrs)
 
     def files(self) -> list[Path]:
-        """See Volume.files."""
+        """Every file that metadata or values are read from, in a fixed order, each once; also one that is missing and
+        would count if it were there."""
         with reading(self.path), _system_errors():
             return files_of_dataset(self._values, self.key)
 
@@ -382,7 +383,7 @@ class Hdf5Source:
             self._values = self._file[volume.name]
 
     def read(self, box: Box) -> NDArray[Any]:
-        """See registry.Source."""
+        """The values of a box of the volume, in any real dtype."""
         block = allocate_block(self._path, box, self._values.dtype, self._comm)
         _move(self._values, block, box[0], self._comm, self._strategy, False)
         return block

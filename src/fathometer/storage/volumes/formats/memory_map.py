@@ -41,7 +41,8 @@ class MappedVolume(BlockReader):
             self._values: NDArray[Any] = np.memmap(data, info.dtype, "r", offset, info.shape, order)
 
     def files(self) -> list[Path]:
-        """See Volume.files."""
+        """Every file that metadata or values are read from, in a fixed order, each once; also one that is missing and
+        would count if it were there."""
         return list(dict.fromkeys((self.path, self.raw.path)))
 
     def mapped(self, box: tuple[slice, ...]) -> NDArray[Any]:
@@ -53,11 +54,11 @@ class MappedVolume(BlockReader):
         return self.mapped(box)
 
     def raw_box(self, box: Box) -> Box:
-        """See RawVolume."""
+        """The box of the raw array that holds a box of the volume."""
         return box[0][self._reverse], box[1][self._reverse]
 
     def from_raw(self, block: NDArray[Any]) -> NDArray[Any]:
-        """See RawVolume."""
+        """The volume's values in a block read from the raw array."""
         return block if self._reverse.step == 1 else block.T
 
     def close(self) -> None:

@@ -67,7 +67,7 @@ class NetcdfSink(PnetcdfOutput):
             raise
 
     def write(self, block: NDArray[Any], lo: Sequence[int]) -> None:
-        """See registry.Sink."""
+        """Write this rank's block, C-contiguous and of the volume's dtype, from cell `lo` on; it may be empty."""
         self.put(VARIABLE, [(lo, block)])
 
 
@@ -105,7 +105,8 @@ class NetcdfVolume(BlockReader):
         super().__init__(path, replace(info, fills=info.fills or default), arrangement)
 
     def files(self) -> list[Path]:
-        """See Volume.files."""
+        """Every file that metadata or values are read from, in a fixed order, each once; also one that is missing and
+        would count if it were there."""
         return [self.path]
 
     def _block(self, box: tuple[slice, ...]) -> NDArray[Any]:
@@ -148,7 +149,7 @@ class NetcdfSource:
         self._variable = self._file.inquire("inq_varid", volume.key.encode())
 
     def read(self, box: Box) -> NDArray[Any]:
-        """See registry.Source."""
+        """The values of a box of the volume, in any real dtype."""
         block = allocate_block(self._volume.path, box, self._volume.info.dtype.newbyteorder("="), self._comm)
         self._file.get(self._variable, block, box[0])
         return block

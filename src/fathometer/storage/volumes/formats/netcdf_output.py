@@ -127,7 +127,7 @@ class PnetcdfOutput:
             check.verify_raw(array)
 
     def abandon(self, error: FathometerError) -> None:
-        """See shared_writer.Opened."""
+        """Close after a step that failed with `error` on all ranks; errors raised here are ignored."""
         self._file.close()
 
 

@@ -37,7 +37,8 @@ class NpzVolume(BlockReader):
         self._values: NDArray[Any] | None = None
 
     def files(self) -> list[Path]:
-        """See Volume.files."""
+        """Every file that metadata or values are read from, in a fixed order, each once; also one that is missing and
+        would count if it were there."""
         return [self.path]
 
     def _block(self, box: tuple[slice, ...]) -> NDArray[Any]:

@@ -58,7 +58,7 @@ class RawSink:
         self._file = open_raw(array, strategy, comm, write=True)
 
     def write(self, block: NDArray[Any], lo: Sequence[int]) -> None:
-        """See registry.Sink."""
+        """Write this rank's block, C-contiguous and of the volume's dtype, from cell `lo` on; it may be empty."""
         with collective_errors(self._comm), atomic.writing(self._path):
             encoded, encoded_lo = self._encode(block, lo)
         self._file.write(encoded, encoded_lo)
@@ -96,7 +96,7 @@ class RawSource:
         self._file = open_raw(volume.raw, strategy, comm, write=False)
 
     def read(self, box: Box) -> NDArray[Any]:
-        """See registry.Source."""
+        """The values of a box of the volume, in any real dtype."""
         lo, hi = self._volume.raw_box(box)
         empty = any(a >= b for a, b in zip(*box, strict=True))
         block = self._file.read((lo, lo) if empty else (lo, hi))

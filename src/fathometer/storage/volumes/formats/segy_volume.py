@@ -115,7 +115,8 @@ class SegyVolume(BlockReader):
         return self._layout.notes + self.unit_notes + self.depth_notes
 
     def files(self) -> list[Path]:
-        """See Volume.files."""
+        """Every file that metadata or values are read from, in a fixed order, each once; also one that is missing and
+        would count if it were there."""
         return [self.path]
 
     def _block(self, box: tuple[slice, ...]) -> NDArray[Any]:
@@ -125,14 +126,15 @@ class SegyVolume(BlockReader):
         return traces.reshape(*numbers.shape, self.info.shape[-1])[..., box[-1]]
 
     def raw_box(self, box: Box) -> Box:
-        """See RawVolume: the bytes of the samples, which follow each trace's headers."""
+        """The box of the raw array that holds a box of the volume: the bytes of the samples, which follow each
+        trace's headers."""
         width = self._layout.sample_type.itemsize
         (*lo, first), (*hi, last) = box
         header = self._layout.header_bytes
         return (*lo, header + width * first), (*hi, header + width * last)
 
     def from_raw(self, block: NDArray[Any]) -> NDArray[Any]:
-        """See RawVolume."""
+        """The volume's values in a block read from the raw array."""
         samples = block.shape[-1] // self._layout.sample_type.itemsize
         rows = block.reshape(math.prod(block.shape[:-1]), -1)
         return self._layout.decode_samples(rows).reshape(*block.shape[:-1], samples)

@@ -132,7 +132,8 @@ class ZarrSink:
                     array[:] = places
 
     def write(self, block: NDArray[Any], lo: Sequence[int]) -> None:
-        """See registry.Sink. Parts in other ranks' shards are sent to them."""
+        """Write this rank's block, C-contiguous and of the volume's dtype, from cell `lo` on; it may be empty. Parts
+        in other ranks' shards are sent to them."""
         box = tuple(map(int, lo)), tuple(int(a + n) for a, n in zip(lo, block.shape, strict=True))
         parts = [part for other in allgather(self._comm, box) if (part := overlap(other, self._shard))]
         bounds = surrounding(parts) if parts else (self._shard[0], self._shard[0])
@@ -215,7 +216,8 @@ class ZarrVolume(BlockReader):
             )
 
     def files(self) -> list[Path]:
-        """See Volume.files: all files of the array's folder, and those beside the folders on the way to it."""
+        """Every file that metadata or values are read from, in a fixed order, each once; also one that is missing and
+        would count if it were there: all files of the array's folder, and those beside the folders on the way to it."""
         folders = [self.path]
         for name in self.key.split("/") if self.key else ():
             folders.append(folders[-1] / name)
