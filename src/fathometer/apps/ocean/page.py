@@ -11,7 +11,7 @@ from typing import Any
 
 from fathometer.apps.ocean.page_tables import balance_table, block_panel, parts_table, solver_table
 from fathometer.apps.ocean.shown import MAPS, course_panel, map_panels
-from fathometer.base.formatting import bytes_in_words, count, digits, time_text
+from fathometer.base.formatting import bytes_in_words, count, digits, number_of, time_text
 from fathometer.report.missing import panels_of_results, panels_or_missing
 from fathometer.runs.application import Heading, Panel
 
@@ -86,7 +86,7 @@ def _water(keys: Mapping[str, Any]) -> str:
 def _blocks(results: Mapping[str, Any]) -> str:
     blocks, (nx, ny, _) = results["blocks"], results["grid"]["shape"]
     ranks = 1 + max((rank for *_, rank in blocks["owners"]), default=0)
-    text = f"{blocks['count']} on {ranks} rank{'s' * (ranks > 1)}"
+    text = f"{blocks['count']} on {number_of(ranks, 'rank')}"
     left = blocks["cells_left_out"]
     return text + (f"; {left / (nx * ny):.1%} of the cells, all land, are left out" if left else "")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from fathometer.base.formatting import digits
+from fathometer.base.formatting import digits, number_of
 from fathometer.report.panels_beside import OWNERS
 from fathometer.runs.application import Panel
 
@@ -124,7 +124,7 @@ def block_panel(record: Mapping[str, Any]) -> Panel:
     return {
         "kind": "blocks",
         "name": "blocks",
-        "title": f"{len(owners)} blocks on {count} rank{'s' * (count > 1)}",
+        "title": f"{number_of(len(owners), 'block')} on {number_of(count, 'rank')}",
         "caption": caption,
         "labels": [f"{name} ({unit})" for name in names],
         "edges": at,

@@ -18,6 +18,7 @@ from fathometer.apps.ocean.solver.model import OceanModel
 from fathometer.apps.ocean.solver.problem import TRACERS
 from fathometer.base import ledger
 from fathometer.base.errors import InputError
+from fathometer.base.formatting import number_of
 from fathometer.parallel.collectives import allgather
 from fathometer.parallel.memory_budget import require_memory, usable_memory
 from fathometer.record.envelope import Figure
@@ -139,12 +140,12 @@ class OceanSimulation(Simulation):
         """What a user wants to know before the run, a line each."""
         case, layout, size = self._case, self.model.layout, self.comm.size
         nx, ny, nz = case.problem.grid.shape
-        blocks = f"{len(layout.blocks)} block{'s'[: len(layout.blocks) != 1]}"
+        blocks = number_of(len(layout.blocks), "block")
         if layout.left_out:
             blocks += f", {len(layout.left_out)} of land left out with {layout.cells_left_out} columns"
         yield (
             f"{nx} x {ny} x {nz} cells, {int(case.problem.grid.levels.sum())} of water; {case.steps} steps of "
-            f"{case.problem.step:g} s; {size} rank{'s'[: size != 1]}, {blocks}"
+            f"{case.problem.step:g} s; {number_of(size, 'rank')}, {blocks}"
         )
         for note in case.notes:
             yield f"note: {note}"

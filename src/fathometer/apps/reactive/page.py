@@ -11,7 +11,7 @@ from typing import Any
 
 from fathometer.apps.reactive.page_tables import balance_table, beside_table, event_table, water_table
 from fathometer.apps.reactive.shown import TITLE, field_panels, step_panel
-from fathometer.base.formatting import bytes_in_words, time_text
+from fathometer.base.formatting import bytes_in_words, number_of, time_text
 from fathometer.report.missing import panels_of_results, panels_or_missing
 from fathometer.runs.application import Heading, Panel
 
@@ -93,7 +93,7 @@ def _steps(results: Mapping[str, Any]) -> str:
     steps, earlier, cuts = results["steps"], results["earlier_steps"], results["counts"]["cut_steps"]
     text = f"{steps:,} to {time_text(results['time_seconds'])}".replace(",", " ")
     text += f", of these {earlier} by earlier runs" if earlier else ""
-    return text + (f"; {cuts:.0f} cut{'s' * (cuts != 1)}" if cuts else "")
+    return text + (f"; {number_of(round(cuts), 'cut')}" if cuts else "")
 
 
 def _solver(keys: Mapping[str, Any], results: Mapping[str, Any]) -> str:

@@ -17,6 +17,7 @@ from fathometer.apps.reactive.solver.petsc import options_of
 from fathometer.apps.reactive.solver.problem import ReactiveSolver
 from fathometer.apps.reactive.solver.stepping import TimeSteps, advance
 from fathometer.base.errors import InputError
+from fathometer.base.formatting import number_of
 from fathometer.parallel.collectives import allgather, allreduce, collective_errors
 from fathometer.record.envelope import Figure
 from fathometer.record.ranks import largest_peak, seconds
@@ -143,8 +144,8 @@ class FlowSimulation(Simulation):
         grid, system, size = self._case.file.grid, self._case.system, self.comm.size
         yield (
             f"{' x '.join(map(str, grid.cells))} cells, {len(system.primary)} components, {len(system.secondary)} "
-            f"further species, {len(system.minerals)} mineral{'s'[: len(system.minerals) != 1]}; "
-            f"{size} rank{'s'[: size != 1]}"
+            f"further species, {number_of(len(system.minerals), 'mineral')}; "
+            f"{number_of(size, 'rank')}"
         )
 
     def notes(self) -> list[str]:
