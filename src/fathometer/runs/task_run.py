@@ -185,6 +185,8 @@ class ResumableRun:
                 f"resumed: {len(journal.done)} of {len(self._numbers)} {self._kind.task}s are done"
                 + f", {len(journal.failed)} set aside" * bool(journal.failed)
             )
+        elif options.resume and not self._kind.lasting:
+            self._context.say("nothing to resume: begins anew")
         if journal.damaged:
             self._context.say(
                 f"note: {journal.damaged} lines of the journal are damaged: what they told of is computed again"

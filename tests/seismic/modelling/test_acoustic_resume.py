@@ -62,6 +62,7 @@ def test_a_run_that_was_ended_goes_on_to_the_same_bytes(tmp_path, whole, number)
     assert f"of {SHOTS} shots are done" in resumed.err
     assert (tmp_path / "out" / "shots.segy").read_bytes() == whole
     assert not (tmp_path / "out" / FOLDER).exists()
+    assert "nothing to resume: begins anew" in here("model", path, "--resume").err
 
 
 def test_what_was_kept_is_looked_at(tmp_path, whole):
