@@ -16,12 +16,12 @@ from fathometer.seismic.modelling.modelling import TRACES
 from fathometer.seismic.setup.cone import Saved
 from fathometer.storage.traces.segy import GatherWriter
 
-SHOTS = 5
-LONG = {"acquisition.sources": {"x": [100.0, 300.0, 50.0], "z": 30.0}, "propagation.dt": 8e-6}
+SHOTS = 9
+LONG = {"acquisition.sources": {"x": [100.0, 340.0, 30.0], "z": 30.0}, "propagation.dt": 1e-4}
 
 
 def long_survey(folder):
-    """Shots of a second or so."""
+    """Shots of half a second or so."""
     inputs(folder)
     return survey(folder, MODEL | LONG)
 
