@@ -480,7 +480,7 @@ def test_results_of_an_earlier_run_survive_a_failure_but_not_their_record_a_succ
     (out / "shots.segy").mkdir()
     done = run(capsys, "model", survey(tmp_path, MODEL), "--quiet")
     assert (done.code, len(done.err.splitlines())) == (1, 1)
-    assert sorted(path.name for path in out.iterdir()) == ["run-unfinished.json", "shots.segy"]
+    assert sorted(path.name for path in out.iterdir()) == ["journal", "run-unfinished.json", "shots.segy"]
 
 
 def test_the_demo_needs_a_folder(tmp_path, capsys):

@@ -112,15 +112,20 @@ def test_ranks_against_the_launcher_are_told_once(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("ranks", "failing", "command", "file"),
-    [(1, 0, "model", "shots.segy"), (2, 0, "model", "shots.segy"), (2, 1, "migrate", "000000-image.npy")],
+    ("ranks", "failing", "most", "command", "file"),
+    [
+        (1, 0, 8000, "model", "shots.segy"),
+        (2, 0, 8000, "model", "shots.segy"),
+        (2, 1, 1000, "migrate", "000000-image.npy"),
+    ],
 )
-def test_a_full_disk(tmp_path, ranks, failing, command, file):
+def test_a_full_disk(tmp_path, ranks, failing, most, command, file):
+    """No file of more than so many bytes can be written."""
     inputs(tmp_path)
     (tmp_path / "full.py").write_text(FULL_DISK)
     path = survey(tmp_path, MODEL if command == "model" else MIGRATE)
     before = sorted(tmp_path.iterdir())
-    words = [*(mpirun(ranks) if ranks > 1 else []), sys.executable, tmp_path / "full.py", 1000, failing]
+    words = [*(mpirun(ranks) if ranks > 1 else []), sys.executable, tmp_path / "full.py", most, failing]
     done = finish(start(*words, command, path, "--quiet"))
     check(done, 1, f"{file}: cannot be written: File too large")
     assert nothing_left(tmp_path, before, done.err)

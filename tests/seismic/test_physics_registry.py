@@ -45,12 +45,13 @@ def test_what_a_physics_names_is_there(physics):
         assert callable(getattr(import_module(module), name)), reference
     assert callable(physics.probes().step_rates)
     assert callable(physics.probes().machine_figures)
-    assert set(physics.resumable) <= physics.drivers.keys() <= set(APPLICATION.commands)
+    assert physics.drivers.keys() <= APPLICATION.identity.commands.keys()
 
 
 def test_which_physics_runs_a_command():
     assert CHECKS.keys() < PHYSICS.keys()
-    found = {(command, waves): of_command(command, waves).name for command in APPLICATION.commands for waves in CHECKS}
+    commands = APPLICATION.identity.commands
+    found = {(command, waves): of_command(command, waves).name for command in commands for waves in CHECKS}
     assert found.pop(("model", "elastic")) == "elastic"
     assert {(command, name) for (command, _), name in found.items()} == {
         ("model", "acoustic"),

@@ -60,7 +60,7 @@ def runs(tmp_path_factory):
 
 def made(folder):
     run = read_record(folder)
-    return APPLICATION.panels(run.record, run.path)
+    return APPLICATION.page.panels(run.record, run.path)
 
 
 def decoded(part, shape=None):
@@ -189,7 +189,7 @@ def test_the_image_in_depth_is_shown_where_it_was_written(runs, tmp_path):
     write_volume(folder / "image-depth.rsf", volume_info(grid, values.dtype, ""), values, (0, 0), MPI.COMM_SELF)
     record = json.loads((folder / "run.json").read_text())
     record["results"]["files"]["depth"] = "elsewhere/image-depth.rsf"
-    (panel,) = [one for one in APPLICATION.panels(record, folder / "run.json") if "depth" in one["title"]]
+    (panel,) = [one for one in APPLICATION.page.panels(record, folder / "run.json") if "depth" in one["title"]]
     assert panel["title"] == "The image stretched to depth"
     assert "vertical" not in panel
     assert panel["span"][2] == pytest.approx([0.0, 145.0])
@@ -213,18 +213,18 @@ def test_a_file_that_is_gone_leaves_the_reason(runs, tmp_path, lost, title, reas
     run = read_record(folder)
     record = json.loads(json.dumps(run.record).replace(str(runs), str(tmp_path / "copy")))
     record["results"]["files"] = {k: f"absent/{v.rsplit('/', 1)[-1]}" for k, v in record["results"]["files"].items()}
-    (panel,) = [one for one in APPLICATION.panels(record, run.path) if one["title"] == title]
+    (panel,) = [one for one in APPLICATION.page.panels(record, run.path) if one["title"] == title]
     assert panel["kind"] == "missing"
     assert lost in panel["reason"]
     assert reason in panel["reason"]
-    assert any(one["kind"] != "missing" for one in APPLICATION.panels(record, run.path))
+    assert any(one["kind"] != "missing" for one in APPLICATION.page.panels(record, run.path))
 
 
 def test_an_image_without_its_velocity_is_shown_alone(runs, tmp_path):
     shutil.copytree(runs / "out", tmp_path / "out")
     run = read_record(tmp_path / "out" / "time")
     run.record["results"]["files"]["velocity"] = "absent.rsf"
-    panel = APPLICATION.panels(run.record, run.path)[0]
+    panel = APPLICATION.page.panels(run.record, run.path)[0]
     assert panel["title"] == "The image in time"
     assert panel["property"] is None
     assert "The velocity is not shown: " in panel["caption"]
@@ -235,7 +235,7 @@ def test_an_image_of_another_run_is_not_taken_for_it(runs, tmp_path):
     shutil.copytree(runs / "out", tmp_path / "out")
     run = read_record(tmp_path / "out" / "time")
     run.record["results"]["grid"]["shape"] = [NX, 1, SAMPLES - 1]
-    panel = APPLICATION.panels(run.record, run.path)[0]
+    panel = APPLICATION.page.panels(run.record, run.path)[0]
     assert panel["kind"] == "missing"
     assert "holds 40 × 1 × 51 samples now, the record 40 × 1 × 50: it has been replaced" in panel["reason"]
 
@@ -252,7 +252,7 @@ def test_a_folder_that_was_moved_is_shown_whole(runs, tmp_path):
 
 def test_the_heading_says_what_was_done(runs):
     record = read_record(runs / "out" / "time").record
-    told = APPLICATION.heading(record)
+    told = APPLICATION.page.heading(record)
     assert (told.title, told.subject, told.kernel) == ("Kirchhoff time migration", "out", False)
     samples = record["results"]["samples_computed"]
     assert dict(told.facts) == {
@@ -263,7 +263,7 @@ def test_the_heading_says_what_was_done(runs):
         "triangle anti-alias filter",
         "Shared": "1 block of traces by one rank",
     }
-    facts = dict(APPLICATION.heading(read_record(runs / "deep" / "time").record).facts)
+    facts = dict(APPLICATION.page.heading(read_record(runs / "deep" / "time").record).facts)
     assert facts["Image"].startswith("3D, 11 × 6 places every 20 × 40 m; 46 samples from 0.02 to 0.2 s")
     assert facts["Velocities"] == "RMS velocity 1900 m/s everywhere; eta 0"
     assert "aperture as far as the dip allows" in facts["Sum"]
@@ -288,7 +288,7 @@ def test_the_heading_of_a_shared_run(runs):
             "largest_eta": 0.0912,
         },
     }
-    facts = dict(APPLICATION.heading(record).facts)
+    facts = dict(APPLICATION.page.heading(record).facts)
     assert facts["Shared"] == (
         "2 blocks of traces by 2 groups of ranks with blocks of their own, 3 a block (fewer do not fit into memory); "
         "1 block of traces by earlier runs; 1 set aside: block 4: a NaN"
@@ -305,7 +305,7 @@ def test_the_heading_of_what_rank_0_knew_alone(runs):
     known = ("time_migration", "grid", "velocities", "shots", "traces", "sample_interval_seconds", "samples", "files")
     record["results"] = {name: record["results"][name] for name in known}
     record["results"]["velocities"] |= {"slowest_metres_per_second": None, "fastest_metres_per_second": None}
-    facts = dict(APPLICATION.heading(record).facts)
+    facts = dict(APPLICATION.page.heading(record).facts)
     assert facts["Sum"].startswith("aperture 150 m")
     assert facts["Velocities"] == "RMS velocity 2000 m/s everywhere; eta 0.05"
     assert "Shared" not in facts

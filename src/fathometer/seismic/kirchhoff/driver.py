@@ -16,6 +16,7 @@ from typing import Any
 
 from mpi4py import MPI
 
+from fathometer.base import ledger
 from fathometer.base.errors import naming
 from fathometer.parallel.threads import thread_counts
 from fathometer.runs.application import Panel
@@ -136,7 +137,8 @@ class TimeMigration(SurveyTasks):
     def write(self, journal: Journal, work: Sequence[GroupWork]) -> tuple[Outcome, list[Panel]]:
         """Write image, what derives from it, picture and record."""
         setup, files = self.setup, self.files
-        remove_record(self.output, self.comm)
+        with ledger.phase("write image"):
+            remove_record(self.output, self.comm)
         empty = emptiness(setup, self._images)
         facts, still = write_products(setup, files, self._images, self._rms)
         empty = empty.with_notes(still)

@@ -159,7 +159,8 @@ class Migration(SurveyTasks):
     def write(self, journal: Journal, work: Sequence[GroupWork]) -> tuple[Outcome, list[Panel]]:
         """Write image, what derives from it, picture and record."""
         setup, images, files = self.setup, self._images, self.files
-        remove_record(self.output, self.comm)
+        with ledger.phase("write image"):
+            remove_record(self.output, self.comm)
         empty = emptiness_of_images(ranges_of(images, self.comm), NOTHING)
         write_products(setup, files, images)
         tuned, done, facts, reasons = migration_results(setup, journal, work, self.inputs.record())
