@@ -85,7 +85,6 @@ REMOVES = {
         ],
     },
     "runs/folder_lock.py": {
-        "FolderLock.__init__ remove_file": ["an empty lock, just made"],
         "FolderLock.__init__ remove_empty": ["nothing is in it"],
         "FolderLock.close erase": ["of a journal, as journal_folder.py"],
         "FolderLock.close remove_file": ["the lock, which this run holds and which held nothing else"],
@@ -122,10 +121,8 @@ REMOVES = {
         "restartable_run remove_unfinished": ["unfinished files of the run's results, as results_lock.py"]
     },
     "runs/results_lock.py": {
-        "results_lock remove_file": [
-            "an empty lock, just made",
-            "the lock, which this run holds and which held no more",
-        ],
+        "results_lock remove_file": ["the lock, which this run holds and which held no more"],
+        "remove_untaken remove_file": ["an empty lock, just made"],
         "remove_unfinished remove_parts": [".NAME.XXXXXXXX.part of results of this run, whose lock it holds"],
     },
     "runs/sum_file.py": {"SumFile.all_in remove_file": ["a sum in a journal that another one contains: it was read"]},
@@ -147,13 +144,10 @@ REMOVES = {
         "ElasticModelling.clear remove_parts": [
             "unfinished snapshots and maps, by their names, in a folder whose lock the run holds"
         ],
-        "ElasticModelling.clear remove_volume": [
-            "results that the folder's record names, of kinds that these runs write"
-        ],
     },
     "seismic/setup/survey_tasks.py": {
         "SurveyTasks.remove_outdated remove_volume": [
-            "volumes that the folder's record names, of kinds that migrations write"
+            "results that the folder's record names, of kinds that these runs write"
         ]
     },
     "storage/atomic.py": {

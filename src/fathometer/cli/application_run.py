@@ -89,8 +89,8 @@ def run_application(
         assert account is not None, "main has opened it"
         with phase("finish"):
             trace.write_trace(call.trace, account, call.trace_zero, call.comm)
-    conclusion = application.conclusion(outcome)
     with phase("finish"), collective_errors(call.comm):
+        conclusion = application.conclusion(outcome)
         if call.comm.rank == 0:
             _tell(conclusion, outcome, call)
     if conclusion.missing:

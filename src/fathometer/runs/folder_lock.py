@@ -14,7 +14,7 @@ from fathometer.base.errors import FathometerError, InputError
 from fathometer.base.removal import remove_empty, remove_file
 from fathometer.runs.journal import read_fingerprint, read_journal
 from fathometer.runs.journal_folder import MARK, erase, require_journal
-from fathometer.runs.results_lock import require_own_lock
+from fathometer.runs.results_lock import remove_untaken, require_own_lock
 from fathometer.storage.lock import FileLock, LockError, this_process
 
 POLL_SECONDS = 0.1  # between attempts to take a shared lock
@@ -43,10 +43,8 @@ class FolderLock:
         try:
             taken = self._lock.acquire()
         except LockError:
-            with suppress(OSError):
-                if not self._lock.path.stat().st_size:  # just made
-                    remove_file(self._lock.path)
-                    remove_empty(folder)
+            remove_untaken(self._lock)
+            remove_empty(folder)
             raise
         if not taken:
             with self._lock:

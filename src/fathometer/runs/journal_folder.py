@@ -152,13 +152,12 @@ def open_journal(
     """
     folder = output / FOLDER
     path = folder / FINGERPRINT
-    if not options.resume or run_of(output) not in ("", UNNAMED, kind.name) or not path.exists():
+    before = read_fingerprint(folder) if options.resume and path.exists() else None
+    if before is None or before.pop("run", kind.name) != kind.name:  # another kind of run has done nothing there
         erase(folder)
         write_fingerprint(folder, input, kind)
         return Journal(folder, run=run, kind=kind)
-    before = read_fingerprint(folder)
     repaired, files = before.pop("repaired", []), before.pop("files", {})
-    before.pop("run", None)
     differing = differences(before, plain(input.fingerprint)) + list(changed)
     only_repairable = all(line.startswith(f"{kind.repairable}: ") for line in differing)
     if options.retry_failed and differing and only_repairable:

@@ -38,8 +38,8 @@ class RunKind:
 
     Attributes:
         name: of the run, such as "simulation". task: of one of its tasks. input: of what it reads.
-        contribution: of what a task adds to the results. volumes: of the results; "": contributions stand side by side
-            and are not added up. Phases and kinds of files in the ledger are named after these two.
+        contribution: of what a task adds to the results. volumes: of the results, where contributions are added up.
+            Phases and kinds of files in the ledger are named after these two.
         repairable: entry of the fingerprint that may change where failed tasks are tried again.
         result: kind of file whose entry in a record shows that the folder holds results of this kind of run.
         not_finite: advice for the message where a contribution is not finite.

@@ -40,9 +40,7 @@ def results_lock(output: Path, comm: MPI.Intracomm) -> Iterator[bool]:
                 require_own_lock(lock)
                 lock.write(this_process())
             except LockError:
-                with suppress(OSError):
-                    if not lock.path.stat().st_size:  # just made
-                        remove_file(lock.path)
+                remove_untaken(lock)
                 raise
     try:
         yield lock.held is not None
@@ -51,6 +49,13 @@ def results_lock(output: Path, comm: MPI.Intracomm) -> Iterator[bool]:
             with ledger.phase("finish"):
                 remove_file(lock.path)
                 lock.close()
+
+
+def remove_untaken(lock: FileLock) -> None:
+    """Remove the file of a lock that the file system has refused, where it was just made: it is empty."""
+    with suppress(OSError):
+        if not lock.path.stat().st_size:
+            remove_file(lock.path)
 
 
 def require_own_lock(lock: FileLock) -> None:

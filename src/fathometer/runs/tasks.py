@@ -157,11 +157,11 @@ class Tasks(ABC):
 
         An earlier run's record goes when its results are replaced (`remove_record`)."""
 
+    @abstractmethod
     def earlier_outcome(self) -> Outcome:
         """Collective. The outcome of a run that was finished before, in this folder, where its journal has stayed.
 
         Raises InputError where a file of it is missing."""
-        raise NotImplementedError
 
     def remove_outdated(self, outdated: Mapping[str, Path], made: Iterable[Path]) -> None:
         """On one rank. Remove those files of an earlier run's results, by kind, that are not made any more."""

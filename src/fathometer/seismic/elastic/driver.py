@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import numpy as np
 from mpi4py import MPI
 
 from fathometer.base import ledger
-from fathometer.base.errors import FathometerError, InputError
+from fathometer.base.errors import FathometerError
 from fathometer.base.progress import Progress
 from fathometer.parallel.collectives import collective_errors
 from fathometer.runs.application import Panel
@@ -35,14 +35,13 @@ from fathometer.seismic.modelling.modelling import TRACES, Modelling
 from fathometer.seismic.modelling.trace_files import TraceFiles
 from fathometer.seismic.page.run_data import RunData
 from fathometer.seismic.setup.emptiness import TraceRanges
-from fathometer.seismic.setup.run_files import announce, protect_inputs
+from fathometer.seismic.setup.run_files import announce
 from fathometer.seismic.setup.setup import Setup
 from fathometer.seismic.setup.survey_layout import SurveyLayout
 from fathometer.seismic.shots.shot import Shot
 from fathometer.seismic.survey import Survey
 from fathometer.seismic.waves.checked_steps import advances
 from fathometer.storage import atomic
-from fathometer.storage.volumes.registry import remove_volume
 from fathometer.storage.volumes.strategy import Strategy
 from fathometer.storage.volumes.volume import open_volume
 from fathometer.storage.volumes.writer import check_writable
@@ -114,13 +113,11 @@ class ElasticModelling(Modelling):
         remove_unfinished(self.output, files.values())
         atomic.remove_parts(self.output, UNFINISHED)
         remove_record(self.output, MPI.COMM_SELF)
-        made = {path.resolve() for path in files.values()}
-        for kind, path in outdated.items():
-            own = kind.startswith(KINDS) and path.resolve().parent == self.output.resolve()
-            if own and path.resolve() not in made:
-                with suppress(InputError):
-                    protect_inputs(self.survey, [path])
-                    remove_volume(path, self.output)
+        self.remove_outdated(outdated, files.values())
+
+    def replaceable(self, kind: str, path: Path) -> bool:
+        """Traces, maps and snapshots."""
+        return kind.startswith(KINDS)
 
     def wavefield(self) -> ElasticPropagator:
         """A wavefield at rest in the medium, which keeps peaks of the free surface, or of the model's first plane."""

@@ -45,6 +45,7 @@ from fathometer.seismic.setup.run_files import protect_inputs
 from fathometer.seismic.setup.survey_tasks import SurveyTasks
 from fathometer.seismic.shots.offsets import ALL
 from fathometer.seismic.survey import Survey
+from fathometer.storage.volumes.registry import writable_suffixes
 from fathometer.storage.volumes.strategy import Strategy
 from fathometer.storage.volumes.writer import check_writable
 
@@ -147,9 +148,9 @@ class TimeMigration(SurveyTasks):
         outcome, panels = finish(setup, self.context, files, done, facts, empty.reasons, journal, identity)
         return replace(outcome, failed=dict(sorted(journal.failed.items())), nothing=empty.nothing), panels
 
-    def replaceable(self, kind: str) -> bool:
-        """Images and what derives from them."""
-        return is_product(kind)
+    def replaceable(self, kind: str, path: Path) -> bool:
+        """Images and what derives from them; no other volume is in a record that a run has written."""
+        return is_product(kind) and path.suffix in writable_suffixes()
 
 
 def work_done(work: Sequence[GroupWork]) -> dict[str, Any]:

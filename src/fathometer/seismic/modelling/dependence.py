@@ -8,13 +8,13 @@ from typing import Any
 
 from fathometer.seismic.model.earth import EarthFiles
 from fathometer.seismic.setup.fingerprint import SurveyInput
-from fathometer.seismic.setup.input_files import named_files
-from fathometer.seismic.survey import SampledWaveletTable, Survey
-from fathometer.seismic.traces.wavelet_file import series_files
+from fathometer.seismic.setup.input_files import model_and_wavelet, named_files
+from fathometer.seismic.survey import Survey
 
 # Sections of the survey that change how traces are computed and where they go, not what they are.
 NOT_COMPARED = ("output", "parallel", "threads", "tuning", "storage", "history", "imaging", "time_migration")
-NOT_READ = ("the survey", "[model]", "[time_migration]")  # of what a survey names: compared, hashed below, not read
+# Of what a survey names: its keys are compared, not its bytes; model and wavelet have their own use; not read.
+ELSEWHERE = ("the survey", "[model]", "[wavelet]", "[time_migration]")
 
 
 class ModellingInput(SurveyInput):
@@ -32,9 +32,5 @@ def compared(survey: Survey) -> dict[str, Any]:
 
 def hashed_files(survey: Survey, model: EarthFiles) -> dict[str, list[Path]]:
     """The files that count whole, by their use."""
-    uses = {f"model.{name}": paths for name, paths in model.inputs().items()}
-    for name, path in named_files(survey).items():
-        if not name.startswith(NOT_READ):
-            wavelet = name == "[wavelet] path" and isinstance(survey.wavelet, SampledWaveletTable)
-            uses[name] = series_files(path) if wavelet else [path]
-    return uses
+    others = {name: [path] for name, path in named_files(survey).items() if not name.startswith(ELSEWHERE)}
+    return model_and_wavelet(survey, model) | others

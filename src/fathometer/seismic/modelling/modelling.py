@@ -173,9 +173,8 @@ class Modelling(SurveyTasks):
         """Space is reserved for the traces: what cannot be written is found before the first shot."""
         self._files: list[TraceFiles] = []
         self._open = ExitStack()
-        left = set(journal.left(self.numbers))
-        shots = [shot for shot in self.run.acquisition.shots if shot.index in left]
-        kept = 4 * len(self.components) * self.run.acquisition.samples * sum(len(shot.receivers) for shot in shots)
+        traces = sum(len(self.run.acquisition.shots[number].receivers) for number in journal.left(self.numbers))
+        kept = 4 * len(self.components) * self.run.acquisition.samples * traces
         try:
             with ledger.phase("write traces"), ledger.file("traces", "write"), collective_errors(self.comm):
                 if self.comm.rank == 0:
@@ -214,8 +213,8 @@ class Modelling(SurveyTasks):
             self._open.close()  # the files appear
         self.write_more(kept, ranges)
         empty, tuned = ranges.emptiness(), work[0].figures
-        shots = {shot.index: shot for shot in run.acquisition.shots}
-        done = WorkDone(len(work[0].done), sum(self.updates(shots[number]) for number in work[0].done))
+        shots = [run.acquisition.shots[number] for number in work[0].done]
+        done = WorkDone(len(shots), sum(map(self.updates, shots)))
         found = self.facts() | empty.facts(run.warnings)
         return finish(run, self.context, dict(self.files), self.panels, tuned, done, found, empty.reasons)
 
@@ -232,14 +231,13 @@ class Modeller:
 
     def __init__(self, modelling: Modelling, wavefield: Wavefield, tuned: Tuned) -> None:
         self._modelling, self._wavefield, self._tuned = modelling, wavefield, tuned
-        self._shots = {shot.index: shot for shot in modelling.run.acquisition.shots}
 
     def prepare(self, task: int, tasks: int) -> None:
         """Nothing: all shots are on one grid."""
 
     def work(self, task: int, progress: Progress) -> Kept:
         """Model the shot."""
-        shot = self._shots[task]
+        shot = self._modelling.run.acquisition.shots[task]
         with ledger.timeline(shot.name), ledger.phase("between time steps"):
             return Kept(self._modelling.model(self._wavefield, shot, progress))
 

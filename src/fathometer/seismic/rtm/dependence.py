@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from fathometer.seismic.history.encoding import PLAIN
-from fathometer.seismic.setup.survey_layout import SurveyLayout
-from fathometer.seismic.survey import SampledWaveletTable, Survey
-from fathometer.seismic.traces.wavelet_file import series_files
+from fathometer.seismic.survey import Survey
 
 # Sections of the survey that change how an image is computed, not what it is.
 NOT_COMPARED = ("output", "parallel", "threads", "tuning", "storage", "history", "time_migration")
@@ -22,12 +19,3 @@ def compared(survey: Survey) -> dict[str, Any]:
     if keys["history"]["encoding"] != PLAIN:
         result["history"] = {name: keys["history"][name] for name in LOSSY}
     return result
-
-
-def hashed_files(layout: SurveyLayout) -> dict[str, list[Path]]:
-    """The files of model and wavelet by their use."""
-    survey = layout.survey
-    uses = {f"model.{name}": paths for name, paths in layout.files.inputs().items()}
-    if isinstance(survey.wavelet, SampledWaveletTable):
-        uses["wavelet"] = series_files(survey.directory / survey.wavelet.path)
-    return uses

@@ -32,7 +32,7 @@ from fathometer.runs.task_run import do_tasks
 from fathometer.runs.tasks import GroupWork, Volumes
 from fathometer.seismic.history.opening import choose
 from fathometer.seismic.page.panels import panels
-from fathometer.seismic.rtm.dependence import compared, hashed_files
+from fathometer.seismic.rtm.dependence import compared
 from fathometer.seismic.rtm.image_sum import image_sum_bytes, summed_image
 from fathometer.seismic.rtm.products import is_product, product_files, write_products
 from fathometer.seismic.rtm.results import (
@@ -43,6 +43,7 @@ from fathometer.seismic.rtm.results import (
 from fathometer.seismic.rtm.worker import ShotWorkers, history_request, steps_with
 from fathometer.seismic.setup.emptiness import emptiness_of_images, ranges_of
 from fathometer.seismic.setup.fingerprint import SurveyInput
+from fathometer.seismic.setup.input_files import model_and_wavelet
 from fathometer.seismic.setup.rank_groups import largest_first
 from fathometer.seismic.setup.run_files import prepared, protect_inputs
 from fathometer.seismic.setup.run_record import finish, known_run
@@ -52,6 +53,7 @@ from fathometer.seismic.setup.survey_tasks import SurveyTasks
 from fathometer.seismic.setup.tuned import start_tiling, tuned_for
 from fathometer.seismic.shots.offsets import ALL, volumes_of
 from fathometer.seismic.survey import Survey
+from fathometer.storage.volumes.registry import writable_suffixes
 from fathometer.storage.volumes.strategy import Strategy
 from fathometer.storage.volumes.writer import check_writable
 
@@ -107,7 +109,7 @@ class Migration(SurveyTasks):
 
             def begin(layout: SurveyLayout) -> None:
                 tasks = {shot.index: (shot,) for shot in layout.acquisition.shots}
-                self.inputs.begin(layout.acquisition, tasks, partial(hashed_files, layout))
+                self.inputs.begin(layout.acquisition, tasks, partial(model_and_wavelet, survey, layout.files))
 
             self.setup = prepared(survey, comm, context, True, image_sum_bytes, before_reading=begin)
             with ledger.phase("set up"):
@@ -170,9 +172,9 @@ class Migration(SurveyTasks):
         outcome, shown = finish(setup, self.context, files, panels, tuned, done, facts, reasons)
         return replace(outcome, failed=failed_shots(setup, journal), nothing=empty.nothing), shown
 
-    def replaceable(self, kind: str) -> bool:
-        """Images and what derives from them."""
-        return is_product(kind)
+    def replaceable(self, kind: str, path: Path) -> bool:
+        """Images and what derives from them; no other volume is in a record that a run has written."""
+        return is_product(kind) and path.suffix in writable_suffixes()
 
 
 def check_startable(setup: Setup, context: Context) -> None:

@@ -6,11 +6,13 @@ from itertools import chain
 from pathlib import Path
 
 from fathometer.base.errors import naming
+from fathometer.seismic.model.earth import EarthFiles
 from fathometer.seismic.shots.gathers import recorded_files
 from fathometer.seismic.shots.geometry import geometry_files
 from fathometer.seismic.survey import SampledWaveletTable, SourceFileTable, Survey
 from fathometer.seismic.survey.model import PROPERTIES
 from fathometer.seismic.survey.time_migration import PICKS_SUFFIXES
+from fathometer.seismic.traces.wavelet_file import series_files
 from fathometer.storage.volumes.volume import open_volume, split_reference
 
 
@@ -41,6 +43,14 @@ def input_files(survey: Survey) -> dict[str, Path]:
     if survey.acquisition.gathers is not None:
         found |= {f"[acquisition] gathers ({path})": path for path in recorded_files(survey)}
     return found
+
+
+def model_and_wavelet(survey: Survey, model: EarthFiles) -> dict[str, list[Path]]:
+    """The files of model and wavelet by their use, the one first that the survey names."""
+    uses = {f"model.{name}": paths for name, paths in model.inputs().items()}
+    if isinstance(survey.wavelet, SampledWaveletTable):
+        uses["wavelet"] = series_files(survey.directory / survey.wavelet.path)
+    return uses
 
 
 def _volumes(survey: Survey) -> dict[str, str]:

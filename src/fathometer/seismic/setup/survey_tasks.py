@@ -20,7 +20,7 @@ from fathometer.runs.tasks import Tasks
 from fathometer.seismic.setup.run_files import protect_inputs
 from fathometer.seismic.survey import Survey
 from fathometer.storage.fingerprint import parts_of
-from fathometer.storage.volumes.registry import remove_volume, writable_suffixes
+from fathometer.storage.volumes.registry import remove_volume
 
 
 class SurveyTasks(Tasks):
@@ -40,7 +40,7 @@ class SurveyTasks(Tasks):
         """The files of the results."""
         return list(self.files.values())
 
-    def replaceable(self, kind: str) -> bool:
+    def replaceable(self, kind: str, path: Path) -> bool:
         """Whether a file of this kind, in an earlier run's record, is one that such runs write."""
         return False
 
@@ -48,7 +48,8 @@ class SurveyTasks(Tasks):
         """The outcome of a migration that was finished before."""
         record: dict[str, Any] = {}
         with ledger.phase("finish"), collective_errors(self.comm):
-            missing = missing_file(self.files.values())
+            parts = (part for path in self.files.values() for part in parts_of(path))
+            missing = next((part for part in parts if not part.exists()), None)
             if missing is not None:
                 raise InputError(f"{missing}: is missing, but the migration is finished; --overwrite makes it anew")
             if self.comm.rank == 0:
@@ -59,18 +60,11 @@ class SurveyTasks(Tasks):
         return Outcome({**self.files, "record": self.output / RECORD}, record, nothing=nothing)
 
     def remove_outdated(self, outdated: Mapping[str, Path], made: Iterable[Path]) -> None:
-        """Remove volumes of an earlier run that are not made any more; inputs stay."""
+        """Remove results of an earlier run that are not made any more; inputs stay."""
         kept = {path.resolve() for path in made}
         for kind, path in outdated.items():
-            if path.suffix not in writable_suffixes():  # a record that no run has written
-                continue
-            own = self.replaceable(kind) and path.resolve().parent == self.output.resolve()
+            own = self.replaceable(kind, path) and path.resolve().parent == self.output.resolve()
             if own and path.resolve() not in kept:
                 with suppress(InputError):
                     protect_inputs(self.survey, [path])
                     remove_volume(path, self.output)
-
-
-def missing_file(results: Iterable[Path]) -> Path | None:
-    """The first file of some results that is not there."""
-    return next((part for path in results for part in parts_of(path) if not part.exists()), None)
