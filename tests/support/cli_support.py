@@ -90,7 +90,8 @@ def nothing_left(folder: Path, before: list[Path], reason: str = "", *kept: str)
     if sorted(folder.iterdir()) == before:
         return True
     assert [path.name for path in sorted(folder.iterdir()) if path not in before] == ["out"]
-    assert {path.name for path in (folder / "out").iterdir()} - set(kept) == {"run-unfinished.json"}
+    left = {path.name for path in (folder / "out").iterdir()} - set(kept)
+    assert left == {"run-unfinished.json"}, left
     validity = json.loads((folder / "out" / "run-unfinished.json").read_text())["validity"]
     return not validity["finished"] and validity["reasons"][0].removeprefix("unfinished: ") in reason
 

@@ -112,7 +112,7 @@ class Case:
 
 CASES = {
     "migrate": Case("migrate", seismic(MIGRATION), ("--resume",), ("image*.rsf*",)),
-    "model": Case("model", seismic(MODELLING), (), ("shots.segy",)),
+    "model": Case("model", seismic(MODELLING), ("--resume",), ("shots.segy",)),
     "migrate-time": Case("migrate-time", time_survey, ("--resume",), ("time/image*.rsf*",)),
     "elastic": Case(
         "model", lambda folder: elastic_survey(folder, **IN_2D | ELASTIC), ("--resume",), ("*.rsf*", "*.segy")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from time import sleep
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -19,6 +20,7 @@ T = TypeVar("T")
 LARGEST_MESSAGE = 1 << 30  # bytes in one MPI call
 NAP_SECONDS = 1e-4  # between tests of a request, during which a waiting rank leaves its core to others
 LONG_NAP_SECONDS = 5e-3  # the same while other ranks are timed on these cores
+SPREAD_SECONDS = 0.2  # within which a signal has reached all ranks
 PATIENCE_SECONDS = 5.0  # that `all_arrived` waits for the other ranks
 
 
@@ -37,18 +39,50 @@ def synchronised(comm: MPI.Intracomm, nap: float = NAP_SECONDS) -> Iterator[None
 
     The block is a short collective call: a rank interrupted in it would leave the others waiting inside MPI.
     """
+    with arrived(comm, comm.Ibarrier, partial(sleep, nap)):
+        yield
+
+
+@contextmanager
+def arrived(comm: MPI.Intracomm, begin: Callable[[], MPI.Request], pause: Callable[[], object]) -> Iterator[None]:
+    """Collective. The block, with interrupts deferred, once all ranks have come to a non-blocking collective call.
+
+    begin: makes that call. pause: made between two tests.
+
+    A rank that is interrupted while it waits has come to the call all the same: others that come to it now enter the
+    block, and would wait in it for this one inside MPI. So it stays until the signal has reached them, too, and takes
+    part in the block if they have come. Rank 0, which clears up, leaves at once. Raises KeyboardInterrupt.
+    """
+    interrupt: KeyboardInterrupt | None = None
     with ledger.idle():
-        request = comm.Ibarrier()
-        while True:
+        request = begin()
+        try:
+            while True:
+                hold()
+                if request.Test():
+                    break
+                release()
+                pause()
+        except KeyboardInterrupt as raised:
+            if comm.rank == 0 or not _done_within(request, SPREAD_SECONDS):
+                raise
             hold()
-            if request.Test():
-                break
-            release()
-            sleep(nap)
+            interrupt = raised
     try:
         yield
     finally:
         release()
+    if interrupt is not None:
+        raise interrupt
+
+
+def _done_within(request: MPI.Request, seconds: float) -> bool:
+    deadline = ledger.now() + seconds
+    while not request.Test():
+        if ledger.now() > deadline:
+            return False
+        sleep(NAP_SECONDS)
+    return True
 
 
 def all_arrived(comm: MPI.Intracomm, patience: float | None = None) -> bool:
@@ -58,12 +92,7 @@ def all_arrived(comm: MPI.Intracomm, patience: float | None = None) -> bool:
     patience: seconds to wait for the other ranks; None: PATIENCE_SECONDS.
     """
     request = comm.Ibarrier()
-    deadline = ledger.now() + (PATIENCE_SECONDS if patience is None else patience)
-    while not request.Test():
-        if ledger.now() > deadline:
-            return False
-        sleep(NAP_SECONDS)
-    return True
+    return _done_within(request, PATIENCE_SECONDS if patience is None else patience)
 
 
 def allgather(comm: MPI.Intracomm, value: T) -> list[T]:

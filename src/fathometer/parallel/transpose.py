@@ -28,6 +28,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 from typing import ClassVar
 
@@ -37,8 +38,7 @@ from mpi4py import MPI
 
 from fathometer.base import ledger
 from fathometer.base.errors import InputError
-from fathometer.base.signals import hold, release
-from fathometer.parallel.collectives import LARGEST_MESSAGE, collective_errors
+from fathometer.parallel.collectives import LARGEST_MESSAGE, arrived, collective_errors
 from fathometer.parallel.decomposition import split
 from fathometer.parallel.halo import MOST_NUMBERS, pieces
 
@@ -340,19 +340,10 @@ def _together(comm: MPI.Intracomm, error: str) -> Iterator[None]:
     By MPI_Iallreduce with MPI_Test: it costs what a barrier does, and the wait can be interrupted.
     """
     mine, anyone = bytearray([bool(error)]), bytearray(1)
-    with ledger.idle():
-        request = comm.Iallreduce([mine, MPI.BYTE], [anyone, MPI.BYTE], MPI.BOR)
-        while True:
-            hold()
-            if request.Test():
-                break
-            release()
-            os.sched_yield()  # where ranks share a core, the last one may need it
-    try:
+    begin = partial(comm.Iallreduce, [mine, MPI.BYTE], [anyone, MPI.BYTE], MPI.BOR)
+    with arrived(comm, begin, os.sched_yield):  # where ranks share a core, the last one may need it
         if anyone[0]:
             with collective_errors(comm):
                 if error:
                     raise InputError(f"rank {comm.rank}: {error}")
         yield
-    finally:
-        release()
