@@ -30,7 +30,7 @@ def predictions() -> dict[tuple[str, int], WavePrediction]:
     machine = load_machine(FOLDER / "cluster.json")
     found = {}
     for grid, nodes in PUBLISHED:
-        request = PlanRequest(nodes, nodes, (nodes, 1, 1), velocities=(1500.0, 4500.0), imaging=True, store="files")
+        request = PlanRequest(nodes, nodes, (nodes, 1, 1), velocities=(1500.0, 4500.0), migrate=True, history="files")
         found[grid, nodes] = plan_acoustic(load_survey(FOLDER / f"{grid}.toml"), machine, request).asked
     return found
 

@@ -42,7 +42,7 @@ def machine_file(tmp_path):
 @pytest.mark.parametrize(("nodes", "model", "traces"), [(16, 2.04e9, 442e6), (8, 0.95e9, 206e6)])
 def test_published_overlap_reads(nodes, model, traces):
     """(nodes - 1) x 8 x ny x nz x 4 B x 3 files, and (nodes - 1) x 8 x ny x 4 B x 800 samples."""
-    request = PlanRequest(nodes, nodes, (nodes, 1, 1), velocities=(1500.0, 4500.0), imaging=True, store="files")
+    request = PlanRequest(nodes, nodes, (nodes, 1, 1), velocities=(1500.0, 4500.0), migrate=True, history="files")
     one = plan_acoustic(load_survey(FOLDER / "small.toml"), load_machine(FOLDER / "cluster.json"), request)
     assert one.time.steps == 800
     assert one.layout.acquisition.samples == 800

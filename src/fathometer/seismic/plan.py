@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Literal, Protocol, TypeVar
 
 import numpy as np
@@ -39,9 +39,9 @@ class PlanRequest:
     """What the command line asks for; None: the plan's choice.
 
     Attributes:
-        ranks, nodes, decomposition: of the run. store: instead of the survey's [history] store. within: most seconds.
-        velocities: lowest and highest, m/s, instead of the model's values. imaging: plan a migration even where the
-        survey has no gathers yet. modelling: plan a modelling even where it has some.
+        ranks, nodes, decomposition: of the run. history: instead of the survey's [history] store. within: most
+        seconds. velocities: lowest and highest, m/s, instead of the model's values. migrate: plan a migration even
+        where the survey has no gathers yet. model: plan a modelling even where it has some.
     """
 
     ranks: int | None = None
@@ -49,23 +49,14 @@ class PlanRequest:
     decomposition: Index3 | None = None
     within: float | None = None
     velocities: tuple[float, float] | None = None
-    imaging: bool = False
-    modelling: bool = False
-    store: Store | None = None
+    migrate: bool = False
+    model: bool = False
+    history: Store | None = None
 
     @staticmethod
     def of(options: Mapping[str, Any]) -> PlanRequest:
         """Of the options of `fathometer plan`."""
-        return PlanRequest(
-            ranks=options["ranks"],
-            nodes=options["nodes"],
-            decomposition=options["decomposition"],
-            within=options["within"],
-            velocities=options["velocities"],
-            imaging=options["migrate"],
-            modelling=options["model"],
-            store=options["history"],
-        )
+        return PlanRequest(**{one.name: options[one.name] for one in fields(PlanRequest)})
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,7 +163,7 @@ def plan_of_waves(
     Raises InputError for a request that no layout can meet: what it would need.
     """
     time, more = layout.time(dt)
-    layouts = _Layouts(layout, time, machine, request.store, predict)
+    layouts = _Layouts(layout, time, machine, request.history, predict)
     asked = layouts.asked(request)
     recommended = fastest_layout(layouts.on, request, machine, layouts.why_none_fits)
     notes += weak_epsilon_notes(known.weak_epsilon) + more + layout.acquisition.notes

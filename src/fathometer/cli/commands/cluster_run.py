@@ -39,12 +39,12 @@ def run(options: Options) -> None:
     from fathometer.lab.cluster.running import Request, become
 
     request = Request(
-        argument_groups.command_words(options),
-        options.node,
-        options.ranks,
-        options.ranks_per_node,
-        options.placement,
-        [Path.cwd(), *options.share],
+        words=argument_groups.command_words(options),
+        node=options.node,
+        ranks=options.ranks,
+        ranks_per_node=options.ranks_per_node,
+        placement=options.placement,
+        folders=[Path.cwd(), *options.share],
     )
     become(options.name, request, printer(options.quiet))
 

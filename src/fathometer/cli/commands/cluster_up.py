@@ -46,10 +46,18 @@ def run(options: Options) -> None:
     from fathometer.lab.cluster.spec import spec_of
     from fathometer.lab.cluster.table import table_lines
 
-    spec = spec_of(options.nodes, options.link, options.rails, options.slurm, options.network_folder)
+    spec = spec_of(
+        nodes=options.nodes,
+        link=options.link,
+        rails=options.rails,
+        slurm=options.slurm,
+        network_folder=options.network_folder,
+    )
     require_writable(options.json)
     say = printer(options.quiet)
-    cluster = bring_up(options.name, spec, say, [Path.cwd(), *options.share], None, options.user_namespace)
+    cluster = bring_up(
+        options.name, spec, say, folders=[Path.cwd(), *options.share], user_namespace=options.user_namespace
+    )
     if options.json is not None:
         from fathometer.lab.cluster.links_record import record_of
         from fathometer.record.envelope import write_record

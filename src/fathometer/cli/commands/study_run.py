@@ -108,7 +108,7 @@ class _Display:
         self._told, self._made = now(), 0
 
     def began(self, case: Case, kind: RunKind, number: int, left: float | None) -> None:
-        """See rounds.Progress."""
+        """Show that a run begins, with what is left of the budget in seconds."""
         time = now()
         if self._quiet or not (self._in_place or time - self._told >= LINE_SECONDS):
             return
@@ -117,19 +117,19 @@ class _Display:
         self._show(f"{kind} {number}, {case}; {self._made} of at most {self._most} runs made{budget}")
 
     def state(self, case: Case, kind: RunKind, number: int, words: str) -> None:
-        """See rounds.Progress."""
+        """Say what a run waits for."""
         if not self._quiet:
             print_line(f"{kind} {number}, {case}: {words}")
 
     def ended(self, case: Case, run: Run) -> None:
-        """See rounds.Progress."""
+        """Count a run; say why it failed."""
         self._made += 1
         if run.failed and not self._quiet:
             self.clear()
             print_line(f"{run.kind} {run.number}, {case}: failed: {run.failed}")
 
     def pausing(self, session: int, seconds: float) -> None:
-        """See rounds.Progress."""
+        """Say how long it is to the next session."""
         if not self._quiet:
             self.clear()
             print_line(f"session {session} begins in {duration(seconds)}")

@@ -63,7 +63,13 @@ def run(options: Options) -> None:
     require_writable(options.output)
     jobs = options.jobs or len(os.sched_getaffinity(0))
     index = build_index(
-        options.files, options.output, words, jobs, options.strict, printer(options.quiet), options.sample_interval
+        options.files,
+        options.output,
+        words,
+        jobs=jobs,
+        strict=options.strict,
+        say=printer(options.quiet),
+        interval=options.sample_interval,
     )
     if not options.quiet:
         print_text(table_of(index))

@@ -28,7 +28,7 @@ class StorageCase:
 
     @property
     def form(self) -> Format:
-        """See storage.volumes.registry."""
+        """The format of the file."""
         return WRITABLE[self.format]
 
     @property

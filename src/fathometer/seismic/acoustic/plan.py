@@ -36,8 +36,8 @@ def estimate_acoustic(survey: Survey, machine: Machine, options: Mapping[str, An
 def plan_acoustic(survey: Survey, machine: Machine, request: PlanRequest) -> Plan:
     """Of the migration of its gathers, or of a modelling. Raises InputError for what is wrong with the survey, and as
     `plan_of_waves`."""
-    recorded = survey.acquisition.gathers is not None and not request.modelling
-    layout = survey_layout(survey, request.imaging or recorded, headers_only=True)
+    recorded = survey.acquisition.gathers is not None and not request.model
+    layout = survey_layout(survey, request.migrate or recorded, headers_only=True)
     machine = machine.running("migrate" if layout.imaging else "model")
     known = known_model(layout, request.velocities)
     dt = time_step(survey, known.limit)

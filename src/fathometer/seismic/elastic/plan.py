@@ -38,7 +38,7 @@ def estimate_elastic(survey: Survey, machine: Machine, options: Mapping[str, Any
 def plan_elastic(survey: Survey, machine: Machine, request: PlanRequest) -> Plan:
     """Of a modelling: elastic waves are not migrated. Raises InputError for what is wrong with the survey, and as
     `plan_of_waves`."""
-    if request.imaging:
+    if request.migrate:
         survey.require_acoustic("plan --migrate")
     layout = elastic_layout(survey, headers_only=True)
     known = known_model(layout, request.velocities)

@@ -69,7 +69,7 @@ class ScipyOutput:
             self._values[name][box] = values
 
     def flush(self) -> None:
-        """See Output."""
+        """Write the file, whole; have it on the device, where that is asked for."""
         from scipy.io import netcdf_file
 
         data = self._dataset
@@ -89,10 +89,10 @@ class ScipyOutput:
                 atomic.flush_file(self._part)
 
     def close(self) -> None:
-        """See Output."""
+        """Nothing is open."""
 
     def abandon(self, error: FathometerError) -> None:
-        """See Output."""
+        """Nothing is open."""
 
 
 def _typed(value: Attribute, key: str = "", kind: npt.DTypeLike = np.float64) -> str | npt.NDArray[Any]:

@@ -33,7 +33,7 @@ LARGEST_LIST_BYTES = 1 << 30  # of memory for a rank's indexed datatype
 
 
 class MpiFile:
-    """See RawFile."""
+    """A raw array in a file that MPI-IO reads or writes for all ranks together."""
 
     def __init__(self, array: RawArray, strategy: Strategy, comm: MPI.Intracomm, write: bool) -> None:
         self._array, self._strategy, self._comm = array, strategy, comm
@@ -196,7 +196,7 @@ class MpiFile:
         return self._file
 
     def flush(self) -> None:
-        """See RawFile.flush."""
+        """Collective. Have what was written on the device, where the strategy asks for it."""
         if self._sync and self._file is not None:
             try:
                 with ledger.flush():
@@ -205,7 +205,7 @@ class MpiFile:
                 raise _system_error(error) from None
 
     def close(self) -> None:
-        """See RawFile.close."""
+        """Collective. Close the file, once."""
         file, self._file = self._file, None
         if file is None:
             return

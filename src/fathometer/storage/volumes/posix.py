@@ -19,7 +19,7 @@ from fathometer.storage.volumes.strategy import Strategy
 
 
 class PosixFile:
-    """See RawFile."""
+    """A raw array in a file that this rank reads or writes by system calls."""
 
     def __init__(self, array: RawArray, strategy: Strategy, write: bool) -> None:
         flags = os.O_WRONLY if write else os.O_RDONLY
@@ -49,13 +49,13 @@ class PosixFile:
         return block
 
     def flush(self) -> None:
-        """See RawFile.flush."""
+        """Have what was written on the device, where the strategy asks for it."""
         if self._sync:
             with ledger.flush():
                 os.fsync(self._handle)
 
     def close(self) -> None:
-        """See RawFile.close."""
+        """Close the file, once."""
         handle, self._handle = self._handle, -1
         if handle >= 0:
             os.close(handle)

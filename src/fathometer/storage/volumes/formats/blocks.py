@@ -46,11 +46,11 @@ def new_files(path: Path, info: VolumeInfo) -> list[atomic.NewFile]:
 
 
 def source(volume: Volume, comm: MPI.Intracomm, strategy: Strategy) -> None:
-    """See registry.Format.source: each rank reads the files that it needs by itself."""
+    """None: each rank reads the files that it needs by itself."""
 
 
 class BlocksSink:
-    """See registry.Sink. Each block that a rank writes becomes one file."""
+    """A folder of blocks being written: each block that a rank writes becomes one file."""
 
     def __init__(self, part: Path, path: Path, info: VolumeInfo, comm: MPI.Intracomm, strategy: Strategy) -> None:
         self._path = path
@@ -75,12 +75,12 @@ class BlocksSink:
         file.write(block, (0,) * block.ndim)
 
     def flush(self) -> None:
-        """See registry.Sink."""
+        """Have what this rank wrote on the device, where the strategy asks for it."""
         for file in self._files:
             file.flush()
 
     def close(self) -> None:
-        """See registry.Sink. Rank 0 writes the index."""
+        """Collective. Close the files; rank 0 writes the index."""
         with collective_errors(self._comm), atomic.writing(self._path):
             for file in self._files:
                 file.close()
@@ -114,7 +114,7 @@ class BlocksSink:
                 os.fsync(file.fileno())
 
     def abandon(self, error: FathometerError) -> None:
-        """See registry.Sink."""
+        """Close the files."""
         for file in self._files:
             file.close()
 

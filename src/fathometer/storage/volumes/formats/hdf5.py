@@ -79,7 +79,7 @@ def parallel() -> bool:
 
 
 def missing(name: str, ranks: int) -> str:
-    """See registry.Format.missing."""
+    """What this machine lacks for a strategy, with how to install it; "": nothing."""
     if name in (SHARED, ROOT) or ranks == 1 or parallel():
         return ""
     return f"HDF5 on several ranks needs an h5py that knows MPI, unlike this one, or {ROOT}: {INSTALL}"
@@ -125,7 +125,7 @@ def chunk_of(shape: Sequence[int], stepped: bool = False) -> tuple[int, ...]:
 
 
 class Hdf5Sink:
-    """See registry.Sink."""
+    """A dataset of HDF5 being written."""
 
     def __init__(self, part: Path, path: Path, info: VolumeInfo, comm: MPI.Intracomm, strategy: Strategy) -> None:
         import h5py
@@ -187,7 +187,7 @@ class Hdf5Sink:
             self._spot_check.record(block, lo)
 
     def flush(self) -> None:
-        """See registry.Sink."""
+        """Collective. Hand what was written to the system; have it on the device, where the strategy asks for it."""
         with _system_errors(), ledger.flush():
             self._file.flush()
             if self._strategy.sync != "none":
@@ -198,7 +198,7 @@ class Hdf5Sink:
                     os.close(handle)
 
     def close(self) -> None:
-        """See registry.Sink."""
+        """Collective. Close the file; where ranks share it, some of what is in it is compared with what was written."""
         import h5py
 
         with collective_errors(self._comm), atomic.writing(self._path), _system_errors(), ledger.io():
@@ -229,7 +229,7 @@ class Hdf5Sink:
                     self._comm.Abort(error.exit_code)
 
     def abandon(self, error: FathometerError) -> None:
-        """See registry.Sink. After a failed collective write, closing the file would hang: the ranks are aborted."""
+        """Collective. Close the file. After a failed collective write that would hang: the ranks are aborted."""
         if not any(allgather(self._comm, self._failed_here)):
             with _system_errors():
                 self._file.close()
@@ -370,7 +370,7 @@ def _load_filters(values: Any) -> None:
 
 
 class Hdf5Source:
-    """See registry.Source."""
+    """A dataset of HDF5 that ranks read together."""
 
     def __init__(self, volume: Hdf5Volume, comm: MPI.Intracomm, strategy: Strategy) -> None:
         import h5py
@@ -389,12 +389,12 @@ class Hdf5Source:
         return block
 
     def close(self) -> None:
-        """See registry.Source."""
+        """Collective. Close the file."""
         self._file.close()
 
 
 def source(volume: Volume, comm: MPI.Intracomm, strategy: Strategy) -> Hdf5Source | None:
-    """See registry.Format.source; None where each rank reads by itself."""
+    """Its reader on several ranks; None where each rank reads by itself."""
     assert isinstance(volume, Hdf5Volume)
     return None if strategy.name == SHARED else Hdf5Source(volume, comm, strategy)
 

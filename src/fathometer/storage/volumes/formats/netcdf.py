@@ -43,12 +43,12 @@ def new_files(path: Path, info: VolumeInfo) -> list[atomic.NewFile]:
 
 
 def missing(name: str, ranks: int) -> str:
-    """See registry.Format.missing."""
+    """What this machine lacks for a strategy, with how to install it; "": nothing."""
     return "" if name == SHARED else pnetcdf.missing()
 
 
 class NetcdfSink(PnetcdfOutput):
-    """See registry.Sink."""
+    """A NetCDF volume that PnetCDF writes."""
 
     def __init__(self, part: Path, path: Path, info: VolumeInfo, comm: MPI.Intracomm, strategy: Strategy) -> None:
         names, kind = axis_names(info), np.dtype(np.float64)
@@ -140,7 +140,7 @@ def _dimension(name: str, variables: Mapping[str, StoredVariable], file: NDArray
 
 
 class NetcdfSource:
-    """See registry.Source."""
+    """A NetCDF volume that PnetCDF reads."""
 
     def __init__(self, volume: NetcdfVolume, comm: MPI.Intracomm, strategy: Strategy) -> None:
         check_opening(volume.path, comm, os.O_RDONLY)
@@ -155,11 +155,11 @@ class NetcdfSource:
         return block
 
     def close(self) -> None:
-        """See registry.Source."""
+        """Collective. Close the file."""
         self._file.close()
 
 
 def source(volume: Volume, comm: MPI.Intracomm, strategy: Strategy) -> NetcdfSource | None:
-    """See registry.Format.source; None where each rank reads by itself."""
+    """Its reader on several ranks; None where each rank reads by itself."""
     assert isinstance(volume, NetcdfVolume)
     return None if strategy.name == SHARED else NetcdfSource(volume, comm, strategy)

@@ -114,13 +114,13 @@ class PnetcdfOutput:
         self._file.put(self._numbers[name], boxes)
 
     def flush(self) -> None:
-        """See shared_writer.Opened."""
+        """Collective. Have what was written on the device, where it is asked for."""
         if self._sync:
             with ledger.flush():
                 self._file("sync")
 
     def close(self) -> None:
-        """See shared_writer.Opened."""
+        """Collective. Close the file; what is in it is compared with what was written."""
         self._file.close()
         self._file.verify_header()
         for array, check in self._checks.values():

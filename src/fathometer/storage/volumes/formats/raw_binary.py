@@ -48,7 +48,7 @@ def segy_files(path: Path, info: VolumeInfo) -> list[NewFile]:
 
 
 class RawSink:
-    """See registry.Sink."""
+    """A volume that is a raw array in a file, being written."""
 
     def __init__(
         self, array: RawArray, comm: MPI.Intracomm, strategy: Strategy, encode: Encode = lambda block, lo: (block, lo)
@@ -64,32 +64,32 @@ class RawSink:
         self._file.write(encoded, encoded_lo)
 
     def flush(self) -> None:
-        """See registry.Sink."""
+        """Collective. Have what was written on the device, where the strategy asks for it."""
         self._file.flush()
 
     def close(self) -> None:
-        """See registry.Sink."""
+        """Collective. Close the file."""
         self._file.close()
 
     def abandon(self, error: FathometerError) -> None:
-        """See registry.Sink."""
+        """Collective. Close the file; the error is raised elsewhere."""
         self._file.close()
 
 
 def sink(part: Path, path: Path, info: VolumeInfo, comm: MPI.Intracomm, strategy: Strategy) -> RawSink:
-    """See registry.Format.sink; for RSF and NPY."""
+    """The writer of a volume in RSF or NPY."""
     start = len(npy_header(info)) if path.suffix.lower() == ".npy" else 0
     return RawSink(RawArray(part, start, info.shape, info.dtype, info.stepped), comm, strategy)
 
 
 def segy_sink(part: Path, path: Path, info: VolumeInfo, comm: MPI.Intracomm, strategy: Strategy) -> RawSink:
-    """See registry.Format.sink; for SEG-Y."""
+    """The writer of a volume in SEG-Y."""
     encoder = SegyEncoder(path, info)
     return RawSink(encoder.raw.in_file(part), comm, strategy, encoder.encode)
 
 
 class RawSource:
-    """See registry.Source."""
+    """A volume that is a raw array in a file, being read."""
 
     def __init__(self, volume: RawVolume, comm: MPI.Intracomm, strategy: Strategy) -> None:
         self._volume = volume
@@ -103,10 +103,10 @@ class RawSource:
         return np.empty([b - a for a, b in zip(*box, strict=True)]) if empty else self._volume.from_raw(block)
 
     def close(self) -> None:
-        """See registry.Source."""
+        """Collective. Close the file."""
         self._file.close()
 
 
 def source(volume: Volume, comm: MPI.Intracomm, strategy: Strategy) -> RawSource | None:
-    """See registry.Format.source; None for a volume that is no raw array, such as a member of an archive."""
+    """Its reader on several ranks; None for a volume that is no raw array, such as a member of an archive."""
     return RawSource(volume, comm, strategy) if isinstance(volume, RawVolume) else None

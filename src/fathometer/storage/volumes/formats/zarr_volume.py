@@ -60,12 +60,12 @@ def new_files(path: Path, info: VolumeInfo) -> list[atomic.NewFile]:
 
 
 def missing(name: str, ranks: int) -> str:
-    """See registry.Format.missing."""
+    """What this machine lacks, with how to install it; "": nothing."""
     return "" if importlib.util.find_spec("zarr") else f"Zarr needs the package zarr: {INSTALL}"
 
 
 def source(volume: Volume, comm: MPI.Intracomm, strategy: Strategy) -> None:
-    """See registry.Format.source: each rank reads the shards that it needs by itself."""
+    """None: each rank reads the shards that it needs by itself."""
 
 
 def chunks_and_shards(shape: Sequence[int], ranks: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -81,7 +81,7 @@ def chunks_and_shards(shape: Sequence[int], ranks: int) -> tuple[tuple[int, ...]
 
 
 class ZarrSink:
-    """See registry.Sink."""
+    """A Zarr group being written; a shard is written by one rank at a time."""
 
     def __init__(self, part: Path, path: Path, info: VolumeInfo, comm: MPI.Intracomm, strategy: Strategy) -> None:
         self._path = path
@@ -145,7 +145,7 @@ class ZarrSink:
                 self._values[within(part, (0,) * values.ndim)] = values[within(part, bounds[0])]
 
     def flush(self) -> None:
-        """See registry.Sink."""
+        """Collective. Have files and folders on the device, where the strategy asks for it."""
         if self._strategy.sync == "none":
             return
         with collective_errors(self._comm), atomic.writing(self._path), ledger.flush():
@@ -158,13 +158,13 @@ class ZarrSink:
                     atomic.flush_folder(folder)
 
     def close(self) -> None:
-        """See registry.Sink. The library creates missing folders: metadata lost meanwhile must be looked for."""
+        """Collective. The library creates missing folders: metadata lost meanwhile must be looked for."""
         with collective_errors(self._comm), atomic.writing(self._path):
             for path in (self._part / "zarr.json", self._part / ARRAY / "zarr.json"):
                 path.stat()
 
     def abandon(self, error: FathometerError) -> None:
-        """See registry.Sink."""
+        """Nothing is open."""
 
 
 class ZarrVolume(BlockReader):
