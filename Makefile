@@ -71,7 +71,7 @@ bench: dev ## the benchmarks
 docs: dev ## write the generated parts of docs/ anew
 	@$(BIN)/python tools/reference.py $(addprefix docs/guide/,survey-file.md recipes.md study-file.md flow-file.md \
 	  reactive-chemistry.md ocean-file.md)
-	@$(BIN)/python tools/places.py docs/developer-guide.md
+	@$(BIN)/python tools/places.py --write docs/developer-guide.md
 
 # pip makes no byte code of an editable installation, and Python itself may be told not to write any
 # (PYTHONDONTWRITEBYTECODE): each start of the program would then take half a second more.

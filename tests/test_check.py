@@ -1,4 +1,4 @@
-"""check.txt names the tests of `make check`: they exist, and each room of the tests has some."""
+"""check.txt names the tests of `make check`: they exist, and each folder of the tests has some."""
 
 from paths import ROOT
 
@@ -14,6 +14,6 @@ def test_every_line_names_a_test_that_exists():
 
 
 def test_every_room_is_looked_at():
-    rooms = {path.parent.relative_to(ROOT).as_posix() for path in (ROOT / "tests").rglob("test_*.py")}
-    rooms.discard("tests/trials")  # which take minutes
-    assert rooms == {line.partition("::")[0].rpartition("/")[0] for line in LINES}
+    folders = {path.parent.relative_to(ROOT).as_posix() for path in (ROOT / "tests").rglob("test_*.py")}
+    folders.discard("tests/trials")  # which take minutes
+    assert folders == {line.partition("::")[0].rpartition("/")[0] for line in LINES}

@@ -1,6 +1,6 @@
 """Imports run downward only, also those inside functions, and no modules import each other in a circle.
 
-FLOORS holds, for a package, its members from top to bottom; members on one line do not import each other. EXCEPTIONS
+LAYERS holds, for a package, its members from top to bottom; members on one line do not import each other. EXCEPTIONS
 are imports that go upward nevertheless: the list is to stay empty.
 """
 
@@ -14,7 +14,7 @@ import pytest
 
 SOURCE = Path(__file__).parents[1] / "src"
 
-FLOORS = {
+LAYERS = {
     "fathometer": """
         __main__
         cli
@@ -260,22 +260,22 @@ def graph() -> dict[str, set[str]]:
     return {name: set(imports(name, path, known)) - {name} for name, path in known.items()}
 
 
-def floor(package: str, member: str) -> int:
+def layer(package: str, member: str) -> int:
     """How far from the top a member of a package stands."""
-    for number, line in enumerate(FLOORS[package].strip().splitlines()):
+    for number, line in enumerate(LAYERS[package].strip().splitlines()):
         if member in line.split():
             return number
-    raise AssertionError(f"{package}.{member} stands on no floor: give it one in FLOORS")
+    raise AssertionError(f"{package}.{member} stands in no layer: give it one in LAYERS")
 
 
 def upward(importer: str, imported: str) -> bool:
-    """Whether an import breaks the floor plan where the paths of the two part."""
+    """Whether an import runs upward, where the paths of the two part."""
     a, b = importer.split("."), imported.split(".")
     same = next((n for n, (one, other) in enumerate(zip(a, b, strict=False)) if one != other), min(len(a), len(b)))
     package = ".".join(a[:same])
-    if package not in FLOORS or len(b) == same:
+    if package not in LAYERS or len(b) == same:
         return False
-    return len(a) > same and floor(package, a[same]) >= floor(package, b[same])
+    return len(a) > same and layer(package, a[same]) >= layer(package, b[same])
 
 
 def test_imports_run_downward():
@@ -291,24 +291,24 @@ def test_no_modules_import_each_other_in_a_circle():
         raise AssertionError(f"a circle of imports: {' -> '.join(error.args[1])}") from None
 
 
-def test_every_module_has_a_docstring_and_a_floor():
+def test_every_module_has_a_docstring_and_a_layer():
     known = modules()
     for name, path in known.items():
         assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))), f"{name} has no docstring"
         package, _, member = name.rpartition(".")
-        if package in FLOORS:
-            floor(package, member)
+        if package in LAYERS:
+            layer(package, member)
 
 
-def test_the_floors_hold_members_that_are_there():
+def test_the_layers_hold_members_that_are_there():
     known = modules()
-    gone = {f"{package}.{member}" for package, plan in FLOORS.items() for member in plan.split()} - set(known)
+    gone = {f"{package}.{member}" for package, plan in LAYERS.items() for member in plan.split()} - set(known)
     assert gone == set()
 
 
-@pytest.mark.parametrize("package", [package for package, plan in FLOORS.items() if len(plan.split("\n")) > 3])
+@pytest.mark.parametrize("package", [package for package, plan in LAYERS.items() if len(plan.split("\n")) > 3])
 def test_an_import_that_runs_upward_within_a_package_is_seen(tmp_path, package):
-    lines = [line.split() for line in FLOORS[package].strip().splitlines()]
+    lines = [line.split() for line in LAYERS[package].strip().splitlines()]
     (top, *_), (bottom, *beside) = lines[0], lines[-1]
     module = tmp_path / "module.py"
     for wrong in (top, *beside):

@@ -28,3 +28,13 @@ def test_every_package_is_named_once_with_a_sentence():
 def test_a_page_without_the_place_for_it_is_refused():
     with pytest.raises(ValueError, match="places:begin"):
         places.with_table("# A page\n")
+
+
+def test_every_file_says_what_it_is_for():
+    assert "exact.hpp " in "\n".join(places.listing(places.PACKAGE / "native/core"))
+    silent = [
+        path
+        for path in places.PACKAGE.rglob("*")
+        if path.suffix in (".py", ".hpp") and "_native" not in path.parts and not places.purpose(path)
+    ]
+    assert silent == []

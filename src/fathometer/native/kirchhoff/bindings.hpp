@@ -1,3 +1,4 @@
+// Time migration for Python.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -1,3 +1,4 @@
+// Buffers of messages, and the bytes in them, by which a wrong message is noticed.
 #pragma once
 
 #include <cstddef>

@@ -1,3 +1,4 @@
+// The clock of all measurements of messages.
 #pragma once
 
 #include <chrono>

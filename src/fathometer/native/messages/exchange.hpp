@@ -1,3 +1,4 @@
+// What is exchanged in one series, and how a call of MPI that fails is told.
 #pragma once
 
 #include <cstdint>

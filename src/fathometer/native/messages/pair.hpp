@@ -1,3 +1,4 @@
+// Messages between two ranks, whatever the protocol.
 #pragma once
 
 #include "buffer.hpp"

@@ -1,3 +1,4 @@
+// The timed loops: a series, each exchange alone, exchanges in windows of a common clock.
 #pragma once
 
 #include "exchange.hpp"

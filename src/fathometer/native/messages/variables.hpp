@@ -1,3 +1,4 @@
+// The MPI library's control variables, by name.
 #pragma once
 
 #include <string>

@@ -1,3 +1,4 @@
+// Reactive flow for Python.
 #pragma once
 
 #include <nanobind/nanobind.h>
