@@ -1,6 +1,7 @@
 """Changes the program in small ways, at random places, and says which changes no test notices.
 
     python tools/mutate.py --seed 1 --mutants 300 FOLDER      the record of what happened goes into FOLDER
+    python tools/mutate.py … --share 2/3 FOLDER               every third of these mutants, for another checkout
 
 First the tests of TESTS run once, and it is noted which of them go through which line of SOURCES. Then each mutant, one
 changed operator, number, condition or statement, meets those tests that go through its line, the quickest first: it is
@@ -249,6 +250,7 @@ def main() -> int:
     parser.add_argument("folder", type=Path, help="of the record; tests that were noted there are taken")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--mutants", type=int, default=300)
+    parser.add_argument("--share", default="1/1", metavar="K/N", help="mutants K, K + N, ... of these")
     options = parser.parse_args()
     changed = subprocess.run(
         ["git", "status", "--porcelain", "--", "src", "tests"], cwd=ROOT, capture_output=True, text=True, check=True
@@ -263,7 +265,8 @@ def main() -> int:
         run_tests([f"tests/{name}" for name in TESTS], noted.with_suffix(".log"), 7200, Reached())
     reached = json.loads(noted.read_text())
     every = [mutant for path in sources() for mutant in mutants_of(path)]
-    drawn = random.Random(options.seed).sample(every, options.mutants)
+    share, shares = map(int, options.share.split("/"))
+    drawn = random.Random(options.seed).sample(every, options.mutants)[share - 1 :: shares]
     counts: dict[str, int] = {}
     with (options.folder / f"mutants-{options.seed}.jsonl").open("w") as record:
         for mutant in drawn:
