@@ -1,10 +1,12 @@
 """Values that depend on those before them: intervals and differences that allow for it from 40 on."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from laws import STUDIES
+from scipy.stats import f_oneway
 
 from fathometer.lab.statistics.dependence import FEWEST_DEPENDENT, dependence, normal_scores
 from fathometer.lab.statistics.differences import differences
@@ -114,3 +116,34 @@ def test_sessions_that_do_not_differ_widen_nothing():
     values = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]
     assert interval(values, sessions=[1, 2] * 4) == interval(values)
     assert interval(values, sessions=[1] * 8) == interval(values)
+
+
+def test_the_correlation_of_a_short_series_is_corrected_for_its_bias():
+    """By (1 + 3 r) / n."""
+    [series] = correlated(0.3, 1, FEWEST_DEPENDENT, 9)
+    scores = normal_scores(series.tolist()).tolist()
+    r = sum(a * b for a, b in pairwise(scores)) / sum(a * a for a in scores)
+    r += (1 + 3 * r) / FEWEST_DEPENDENT
+    assert 0.1 < r < 0.9
+    wanted = 1 + 4 / math.pi * sum(math.asin(r**k) for k in range(1, FEWEST_DEPENDENT))
+    assert dependence(series.tolist()).inflation == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize("counts", [(4, 4, 4), (2, 5, 3, 6)])
+def test_what_sessions_share_is_that_of_the_analysis_of_variance(counts):
+    """With the F of SciPy."""
+    source = np.random.default_rng(10)
+    values = [source.normal(1.5 * place, 1.0, count) for place, count in enumerate(counts)]
+    scores = normal_scores(np.concatenate(values).tolist())
+    ratio = f_oneway(*np.split(scores, np.cumsum(counts)[:-1])).statistic
+    assert ratio > 1
+    n, k, each = sum(counts), len(counts), sum(count**2 for count in counts) / sum(counts)
+    share = (ratio - 1) / (ratio + (n - each) / (k - 1) - 1)
+    found = dependence(np.concatenate(values).tolist(), np.repeat(range(k), counts).tolist())
+    assert found.inflation == pytest.approx(1 + (each - 1) * 2 / math.pi * math.asin(share))
+    assert found.freedom == k - 1
+
+
+@pytest.mark.filterwarnings("error")
+def test_sessions_of_one_value_each_tell_nothing():
+    assert dependence([1.0, 2.0, 3.0], [1, 2, 3]).inflation == 1.0

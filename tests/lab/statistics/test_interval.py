@@ -66,6 +66,7 @@ def test_many_values():
         ([], 0.95, "no values"),
         ([1.0, math.nan], 0.95, "found the value nan"),
         ([1.0], 1.0, "found 1.0"),
+        ([float(n) for n in range(40)], 1.0, "found 1.0"),  # that depend on each other
     ],
 )
 def test_what_has_no_interval_is_one_error(values, level, words):

@@ -140,3 +140,9 @@ def test_a_damaged_state_of_a_cluster_is_none(tmp_path):
 
 def test_the_machine_of_these_tests_is_one(written):
     assert read_results(written).machine == MACHINE
+
+
+def test_a_folder_without_a_study_has_none(tmp_path):
+    for folder in (tmp_path, tmp_path / "nowhere"):
+        with pytest.raises(InputError, match="no study; allowed: a folder that `fathometer study run` has written"):
+            read_results(folder)

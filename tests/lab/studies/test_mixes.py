@@ -233,6 +233,7 @@ def test_jobs_that_sleep_keep_their_speed_and_jobs_on_one_cpu_half_of_it(tmp_pat
     [
         ('name = "a"', 'name = "a b"', '[[job]] 1: name: found "a b"; allowed: letters, digits and _'),
         ('name = "b"', 'name = "a"', '[[job]] 2: name: found "a"'),
+        ("count = 1", "count = 4097", "[[job]] a count: found 4097; allowed: an integer from 0 to 4096"),
         ("count = 1", "count = -1", "[[job]] a count: found -1; allowed: an integer from 0"),
         ("count = 1", 'count = "many"', "[[job]] a count: found many"),
         ("count = 1", 'count = "{m}"', "unknown name {m}; known: n, "),

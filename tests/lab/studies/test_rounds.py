@@ -1,10 +1,12 @@
 """The course of a study on a clock of the test's own."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from fathometer.lab.studies.design import Case
+from fathometer.lab.studies.forecast import Forecast
 from fathometer.lab.studies.results import Run
 from fathometer.lab.studies.rounds import Limits, Rounds
 
@@ -269,3 +271,23 @@ def test_repeats_are_rounds_of_some_cases_and_end():
     assert rounds.measured == 8
     assert rounds.repeat(lambda runs: [CASES[1].name])  # never satisfied: as many rounds more as there were
     assert [number for _, number, n in study.work.made if n == 1 and number > 8] == list(range(9, 17))
+
+
+def test_a_budget_that_is_short_makes_a_first_run():
+    """Nothing is known of how long the winners' runs take."""
+    study = Study(replace(LIMITS, warm_up=0, budget=0.5, winners=1))
+    assert study.session().measure(never) == "budget"
+    assert len(study.work.made) == 1
+
+
+def test_a_forecast_is_what_the_study_takes():
+    """Six rounds of 1, 2 and 3 seconds, two runs to warm up, and of one winner no more than `least`."""
+    limits = replace(LIMITS, most=6, warm_up=2, winners=1)
+    study = Study(limits)
+    rounds = study.session()
+    rounds.measure(never)
+    rounds.measure_again([CASES[1].name])
+    told = Forecast({case.name: case.settings["n"] + 1.0 for case in CASES})
+    asked = SimpleNamespace(cases=CASES, limits=limits)
+    assert told.of_rounds(asked, 6) == study.clock.time - 100.0 == 56.0
+    assert replace(told, seconds={}).of_rounds(asked, 6) is None

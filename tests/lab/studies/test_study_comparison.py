@@ -44,6 +44,9 @@ def test_in_turns_what_got_slower_is_worse_and_nothing_else():
         assert cell.ratio.low <= truth * 1.01
         assert cell.ratio.high >= truth * 0.99
     said = sentences(found)
+    assert view(found)[1].texts["▼"] == (
+        "worse beyond doubt, corrected for 4 comparisons; a figure of the gate by more than 2 %"
+    )
     assert said[0] == "Gate: of 4 figures 2 worse, 0 undecided, 2 not worse, with a tolerance of 2 %."
     with pytest.raises(GateError, match=r"gate: total of ranks = 2, threads = 1 got worse by more than 2 %: 1\.1"):
         require_gate(found)

@@ -12,7 +12,8 @@ from cli_support import run
 from fathometer.base.errors import InputError
 from fathometer.lab.studies.export import comma_separated, table, write_parquet
 from fathometer.lab.studies.query import query
-from tests.support.study_support import KERNEL, TOTAL, keep, study
+from fathometer.lab.studies.results import is_exact
+from tests.support.study_support import KERNEL, MEMORY, TOTAL, keep, study
 
 MIXED = {"ranks": [1, 2], "share": [0.5, 1], "pinned": [True, False], "store": ["memory", 3]}
 
@@ -121,3 +122,18 @@ def test_commands(capsys, tmp_path):
     pytest.importorskip("duckdb", reason="DuckDB is optional: pip install 'fathometer[query]'")
     done = run(capsys, "study", "query", folder, "select count(*) as n from runs")
     assert (done.code, done.out) == (0, f"n\n{len(list(results().rows()))}\n")
+
+
+def test_whole_numbers_beyond_64_bits_are_floating():
+    for value, kind in ((2**63 - 1, "int64"), (2**63, "double"), (-(2**63), "int64")):
+        made = table(study({"ranks": [1, value]}, lambda _: 1.0, rounds=1))
+        assert str(made.schema.field("factor_ranks").type) == kind
+        assert set(made["factor_ranks"].to_pylist()) == {1, value}
+
+
+def test_counts_can_be_exact_and_times_and_rates_are_not():
+    assert is_exact(MEMORY, [3.0, 3.0])
+    assert not is_exact(MEMORY, [3.0, 4.0])
+    assert not is_exact(MEMORY, [3.0])
+    assert not is_exact(TOTAL, [3.0, 3.0])
+    assert not is_exact(KERNEL, [3.0, 3.0])

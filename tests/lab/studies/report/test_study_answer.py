@@ -186,6 +186,8 @@ def test_progress_says_what_is_left():
     )
     budget = replace(results, definition={"runs": {"repetitions": {"least": 6, "most": 30}, "budget": "30min"}})
     assert progress_of(budget).left == pytest.approx((8 * 60.0, 10 * 60.0))  # 20 of 30 minutes are spent
+    done = replace(results, definition={"runs": {"repetitions": {"least": 3, "most": 4}}})
+    assert progress_of(done).left == (0.0, 0.0)
 
 
 def test_rounds_of_one_kind_are_compared_where_only_the_best_was_measured_again():
@@ -203,6 +205,8 @@ def test_rounds_of_one_kind_are_compared_where_only_the_best_was_measured_again(
         table=[{"rows": "ranks", "relative_to": {"ranks": 1}, "best_over": ["history"]}],
     )
     assert "2 ranks (history memory) is the fastest of 2 choices: 2.00" in answer_sentence(results)
+    [cell] = [row[-2] for row in views(results)[0][0].rows if row[0].text == "2"]
+    assert cell.estimate.median == pytest.approx(2.0, rel=0.01)
 
 
 def failing(share, ranks=2):
@@ -318,6 +322,17 @@ def test_a_clock_that_changed_is_told():
     assert "The clock of the fastest cpu was 2.00 to 3.00 GHz at the ends of the runs." in remarks(
         study(RANKS, runs=runs)
     )
+
+
+def test_a_clock_that_hardly_changed_is_not_told():
+    """By 4 %."""
+    results = study(RANKS, runs=lambda settings, run: replace(run, clock=2.5e9 + 1e8 * (run.number % 2)))
+    assert not any("clock" in text for text in remarks(results))
+
+
+def test_remarks_are_on_the_figures_of_the_table():
+    results = study(RANKS, figures=(TOTAL, KERNEL), seed=2, table=[{"rows": "ranks, threads", "columns": ["kernel"]}])
+    assert remarks(results)[1:] == ["No drift of kernel over the rounds was found."]
 
 
 def test_equal_choices_are_seldom_told_apart():

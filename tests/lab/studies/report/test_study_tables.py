@@ -87,6 +87,8 @@ def test_no_difference_is_called_so_where_there_is_none():
         table=[{"rows": "history", "relative_to": {"history": "memory"}}],
     )
     (main,), legend = views(results)
+    assert next(head.unit for head in main.heads if head.text == "total") == "s"
+    assert {cell.unit for cell in cells(main, "total").values()} == {"s"}
     cell = cells(main, "speed-up, total")["disk",]
     assert (cell.differs, cell.signs) == (False, ("≈",))
     assert "holds 1" in legend.texts["≈"]
@@ -244,6 +246,10 @@ def test_intervals_are_at_the_level_of_the_rule(repetitions, level):
         ),
         ({"nested": ["grid"]}, "nested: unknown factor grid"),
         ({"plot": [{"x": "ranks", "figure": "total", "kind": "heat map"}]}, 'y: found none with kind = "heat map"'),
+        (
+            {"plot": [{"x": "ranks", "lines": "ranks", "figure": "total"}]},
+            "[[plot]] 1: lines: found ranks in x and lines",
+        ),
         ({"gate": {"figures": ["speed"]}}, "[gate]: figures: unknown figure speed"),
         ({"table": [{"rows": "ranks", "colums": ["total"]}]}, "[table] 1: "),
     ],
@@ -293,3 +299,42 @@ def test_a_cell_without_a_choice_is_measured_again_too():
     assert sorted(again) == [1, 2]
     alone = study(factors, table=keys, keep=lambda settings: settings["history"] == "memory")
     assert not winners(alone, answer_of(alone))
+
+
+def test_without_a_plot_scaling_is_drawn_from_three_values_on():
+    for ranks, kind in (([1, 2], "bars"), ([1, 2, 4], "scaling")):
+        assert [plot.kind for plot in answer_of(study({"ranks": ranks}, rounds=1)).plots] == [kind]
+
+
+@pytest.mark.parametrize("missing", [1, 2])
+def test_cells_beside_a_hole_of_the_design_say_so_when_the_others_were_measured_again(missing):
+    """The hole is the reference, or what is compared with it."""
+    results = study(
+        {"ranks": [1, 2], "threads": [1, 2], "history": ["memory", "disk"]},
+        keep=lambda settings: (settings["ranks"], settings["threads"]) != (missing, 2),
+        winners=lambda settings: True,
+        table=[{"rows": "ranks", "by": "threads", "relative_to": {"ranks": 1}, "best_over": ["history"]}],
+    )
+    (main,), _ = views(results)
+    ratios = {
+        (row[0].text, head.text): cell
+        for row in main.rows
+        for head, cell in zip(main.heads, row, strict=True)
+        if head.below == "speed-up"
+    }
+    assert ratios["2", "1 thread"].kind == "ratio"
+    assert ratios["2", "2 threads"].note == ("reference not in the design" if missing == 1 else "no value")
+
+
+def test_enough_rounds_of_sessions_that_differ_are_not_called_too_few():
+    """Six, which are those that are needed."""
+    by = (1.5, 1.0, 0.7)
+
+    def runs(settings, run):
+        session = (run.number - 1) // 2 % 3
+        slow = by[session] if settings["ranks"] == 2 else 1.0
+        return replace(run, session=session + 1, figures={"total": run.seconds / slow})
+
+    keys = [{"rows": "ranks", "relative_to": {"ranks": 1}}]
+    _, legend = views(study({"ranks": [1, 2]}, lambda _: 1.0, rounds=6, noise=0.001, runs=runs, table=keys))
+    assert legend.texts["?"].startswith("sessions, or rounds that depend on each other, differ too much")
