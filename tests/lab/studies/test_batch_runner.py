@@ -150,6 +150,15 @@ def test_a_job_without_a_result_is_a_run_that_failed(queue, tmp_path, state, wor
     assert found == f"its job 1 ended without a result: {words}; its last words: x"
 
 
+def test_a_result_that_becomes_visible_after_its_job_has_ended_counts(queue, tmp_path, monkeypatch):
+    session, looks = runner(tmp_path), iter([None] * 3)
+    session.begin(placed(tmp_path, "a"))
+    queue.states = [JobState("COMPLETED")]
+    monkeypatch.setattr(batch_runner, "LATE_SECONDS", 5.0)
+    monkeypatch.setattr(batch_runner, "outcome_in", lambda folder: next(looks, DONE))
+    assert session.wait(tmp_path / "a", lambda words: None) == DONE
+
+
 @pytest.mark.parametrize("state", [JobState("PENDING", "Resources"), None])
 def test_the_deadline(queue, tmp_path, state):
     session = runner(tmp_path, deadline=0.05)

@@ -156,6 +156,7 @@ baseline = ["{sys.executable}", "{tmp_path}/{old}.py", "{{n}}"]
     done = here("study", "run", tmp_path / "gate.toml")
     assert done.code in code, done.out
     results = read_results(tmp_path / "gate.study")
+    assert results.ended == "repetitions"
     assert len(results.cases) == 4
     begins = sorted(
         (run.begin, case.case.settings["n"]) for case in results.cases.values() for run in case.runs if run.number <= 8

@@ -7,6 +7,7 @@ import pytest
 
 from fathometer.base.errors import InputError
 from fathometer.lab.recipes import expression
+from fathometer.lab.studies import design
 from fathometer.lab.studies.design import Case, Design, cases_of, text_of
 
 FACTORS = {"ranks": (1, 2, 4), "threads": (1, 2), "history": ("memory", "disk")}
@@ -126,6 +127,13 @@ def test_too_many_cases():
         settings(factors={name: tuple(range(20)) for name in "abcd"})
     with pytest.raises(InputError, match="combinations; allowed"):
         settings(factors={name: tuple(range(100)) for name in "abcd"}, keep=["a == b"])
+
+
+def test_the_cases_of_all_designs_are_too_many_together(monkeypatch):
+    monkeypatch.setattr(design, "MOST_CASES", 24)
+    settings([Design("one"), Design("two")])  # twelve each
+    with pytest.raises(InputError, match="design three: found more than 24 cases"):
+        settings([Design("one"), Design("two"), Design("three")])
 
 
 def test_different_values_look_different():

@@ -6,7 +6,10 @@ import sys
 import pytest
 from cli_support import call
 
-from fathometer.lab.studies.launch_choice import partition_of
+from fathometer.base.errors import InputError
+from fathometer.lab.studies.launch_choice import cores_of, how_of, launcher_of, partition_of
+from fathometer.lab.studies.launching import LocalLauncher, SrunLauncher
+from fathometer.lab.studies.study_file import load_study
 
 STUDY = """
 title = "a test"
@@ -70,3 +73,28 @@ def test_partitions():
     assert partition_of(["--account=x", "--partition=long"]) == "long"
     assert partition_of(["-p", "short", "--x"]) == "short"
     assert partition_of(["-pshort"]) == "short"
+
+
+def test_what_starts_programs(tmp_path, monkeypatch):
+    def loaded(how):
+        more = f'[launch]\nhow = "{how}"'
+        (tmp_path / "study.toml").write_text(STUDY.format(python=sys.executable, more=more))
+        return load_study(tmp_path / "study.toml")
+
+    monkeypatch.setenv("PATH", str(tmp_path))  # nothing is there
+    monkeypatch.delenv("SLURM_JOB_ID", raising=False)
+    assert [how_of(loaded(how)) for how in ("auto", "local")] == ["local", "local"]
+    assert isinstance(launcher_of(loaded("local")), LocalLauncher)
+    with pytest.raises(InputError, match='found "sbatch" and no sbatch on PATH'):
+        how_of(loaded("sbatch"))
+    with pytest.raises(InputError, match='found "srun" outside an allocation'):
+        how_of(loaded("srun"))
+    monkeypatch.setattr(os, "sched_getaffinity", {0: {0, 1, 2}}.__getitem__)
+    assert cores_of(loaded("local")) == 3
+    monkeypatch.setenv("SLURM_JOB_ID", "7")
+    assert isinstance(launcher_of(loaded("srun")), SrunLauncher)
+
+
+def test_a_study_warms_up_once_unless_it_says_otherwise(tmp_path):
+    (tmp_path / "study.toml").write_text(STUDY.format(python=sys.executable, more=""))
+    assert load_study(tmp_path / "study.toml").runs.warm_up == 1

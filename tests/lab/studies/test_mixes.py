@@ -273,3 +273,11 @@ def test_alone_is_in_the_same_environment(tmp_path):
     by_name = {case.name: case for case in found.cases}
     for name, jobs in found.baselines.items():
         assert by_name[jobs["a"]].settings["long"] == by_name[name].settings["long"]
+
+
+def test_a_file_that_is_missing_is_told_before_the_first_run(tmp_path):
+    jobs = job("a", 'copy_files = ["nowhere.txt"]')
+    with pytest.raises(InputError, match=r"nowhere\.txt: no such file or folder; needed by true"):
+        ready(study(tmp_path, jobs))
+    (tmp_path / "nowhere.txt").touch()
+    ready(study(tmp_path, jobs))

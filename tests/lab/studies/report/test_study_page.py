@@ -7,9 +7,13 @@ from dataclasses import replace
 import pytest
 
 from fathometer.lab.studies.asked import answer_of
+from fathometer.lab.studies.report.cells import Cell, Legend
+from fathometer.lab.studies.report.description import description, facts
 from fathometer.lab.studies.report.page import render, write_page
 from fathometer.lab.studies.report.plots import plots
 from fathometer.lab.studies.report.samples import samples
+from fathometer.lab.studies.report.tables import Head, View
+from fathometer.lab.studies.report.terminal import MOST_ROWS, text_of_comparison
 from tests.support.browser_support import check_width, open_page, photograph, programs
 from tests.support.study_support import KERNEL, MEMORY, TOTAL, speed, study
 
@@ -274,3 +278,100 @@ def test_beside_others_a_point_without_an_interval_has_no_ends():
     [bars] = [trace["error_y"] for trace in plots(results, answer_of(results))[0]["data"] if "error_y" in trace]
     assert (bars["visible"], bars["width"], bars["array"][1], bars["arrayminus"][1]) == (True, 0, 0, 0)
     assert bars["array"][0] > 0
+
+
+def test_the_description_says_how_many_rounds():
+    def rounds(**runs):
+        return dict(description(replace(study({"ranks": [1]}, rounds=2), definition={"runs": runs} if runs else {})))
+
+    end = " Every case once a round, in an order drawn with a seed, in the next round reversed."
+    assert rounds()["Rounds"] == f"2.{end}"
+    more = {"warm_up": 1, "page_cache": "cold", "budget": "2h"}
+    assert rounds(repetitions=8, **more)["Rounds"] == (
+        f"8; 1 run of each case before, which do not count; page cache cold; budget 2h.{end}"
+    )
+    assert rounds(repetitions={"least": 6, "most": 30, "interval": 0.05})["Rounds"] == (
+        f"6 to 30, until each 95 % interval is at most 5 % of its median wide.{end}"
+    )
+
+
+def test_a_study_was_measured_until_its_last_run_had_ended():
+    """A warm-up and three rounds of half a minute each."""
+    told = dict(facts(study({"ranks": [1]}, lambda _: 30.0, rounds=3, noise=0.0)))
+    assert told["Measured"].endswith(", 2\u202fmin")
+
+
+def first_plot(factors, truth=speed, **keys):
+    results = study(factors, truth, rounds=8, **{"noise": 0.001} | keys)
+    return plots(results, answer_of(results))[0]
+
+
+def named(figure, name):
+    return next(trace for trace in figure["data"] if trace.get("name") == name)
+
+
+def test_titles_of_plots_name_their_factors():
+    ranks = {"ranks": [1, 2], "threads": [1, 2]}
+    for keys, title in (
+        ({"kind": "bars", "lines": "threads"}, "total by ranks and threads"),
+        ({"kind": "heat map", "y": "threads"}, "total by ranks and threads"),
+        ({"kind": "bars"}, "total by ranks"),
+        ({"kind": "scaling"}, "total: scaling over ranks"),
+    ):
+        factors = ranks if len(keys) > 1 else {"ranks": [1, 2]}
+        assert first_plot(factors, plot=[{"x": "ranks", "figure": "total"} | keys])["title"] == title
+
+
+def test_numbers_along_a_line_are_in_their_order_and_names_as_they_were_given():
+    lines = [{"kind": "lines", "x": "n", "figure": "total"}]
+    numbers = first_plot({"n": [4, 1, 2]}, lambda settings: settings["n"], plot=lines)
+    [drawn] = numbers["data"]
+    assert drawn["x"] == [1, 2, 4]
+    assert [round(y) for y in drawn["y"]] == [1, 2, 4]
+    assert "type" not in numbers["layout"]["xaxis"]
+    names = first_plot({"n": ["disk", "b", "a"]}, plot=lines)
+    assert names["data"][0]["x"] == ["disk", "b", "a"]
+    assert names["layout"]["xaxis"]["type"] == "category"
+
+
+def test_the_ideal_line_goes_from_the_first_point_to_the_last():
+    scaling = first_plot({"ranks": [4, 1, 2]}, plot=[{"kind": "scaling", "x": "ranks", "figure": "total"}])
+    ideal, points = scaling["data"]
+    assert ideal["x"] == [1.0, 4.0]
+    assert ideal["y"] == pytest.approx([points["y"][0], points["y"][0] / 4])
+
+
+@pytest.mark.parametrize("figure", [TOTAL, KERNEL])
+def test_a_heat_map_is_lighter_where_it_is_better_and_says_where_there_is_nothing(figure):
+    drawn = first_plot(
+        {"ranks": [1, 2], "threads": [1, 2]},
+        figures=(figure,),
+        keep=lambda settings: settings["ranks"] * settings["threads"] < 4,
+        plot=[{"kind": "heat map", "x": "threads", "y": "ranks", "figure": figure.name}],
+    )
+    [trace] = drawn["data"]
+    assert trace["z"][1][1] is None
+    assert trace["text"][1][1] == "no value"
+    assert [float(text) for text in trace["text"][0]] == pytest.approx(trace["z"][0], rel=0.01)
+    pale_first = trace["colorscale"][0][1] > trace["colorscale"][1][1]  # "#eef4f9" before "#5f9ecb"
+    assert trace["reversescale"] == ((figure is KERNEL) == pale_first)
+
+
+def test_the_legend_of_samples_names_what_is_drawn():
+    def far(settings, run):
+        return replace(run, figures={"total": run.seconds * (1.02 if run.number == 3 else 1.0)})
+
+    for runs, ringed in ((far, True), (lambda settings, run: run, False)):
+        figure = samples(study({"ranks": [1]}, rounds=12, noise=0.002, seed=3, runs=runs), TOTAL)
+        [rings] = [one for one in figure["data"] if one.get("marker", {}).get("symbol") == "circle-open"]
+        assert bool(rings["x"]) is ringed
+        assert ("far from the others of its case" in [name for name, *_ in figure["legend"]]) is ringed
+
+
+@pytest.mark.parametrize(("rows", "words"), [(MOST_ROWS, ""), (MOST_ROWS + 2, "… and 2 more rows")])
+def test_long_tables_are_cut_on_the_terminal(rows, words):
+    shown = View("A table", [Head("n")], [[Cell(f"row {n}")] for n in range(rows)])
+    text = text_of_comparison(shown, Legend(), [])
+    assert text.count("row ") == MOST_ROWS
+    assert ("more rows" in text) is bool(words)
+    assert words in text
