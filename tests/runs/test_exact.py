@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fathometer.base.errors import FathometerError
+from fathometer.runs.checksum import checksum_of_bytes
 from fathometer.runs.exact_sum import BITS, LIMBS, LOWEST, add, top_of, value, with_top
 from fathometer.runs.sum_file import SumFile
 
@@ -100,3 +101,9 @@ def test_files_of_sums(tmp_path):
     (tmp_path / "a.sum").write_bytes(made.head + data.tobytes()[:-1])
     with pytest.raises(FathometerError, match="damaged"):
         SumFile.all_in(tmp_path)
+
+
+def test_checksums_of_bytes_are_those_of_earlier_journals():
+    """The first 64 bits of XXH3: other numbers would not be those in the files that a run goes on with."""
+    assert checksum_of_bytes([b"abc"]) == checksum_of_bytes([b"a", b"bc"]) == 0x06B05AB6733A6185
+    assert checksum_of_bytes([b""]) == 0x99AA06D3014798D8

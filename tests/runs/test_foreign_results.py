@@ -4,11 +4,16 @@ import pytest
 from cli_support import MIGRATE, MODEL, here, inputs, survey
 from elastic_surveys import IN_2D, elastic_survey
 from input_values import text_of
+from mpi4py import MPI
 from ocean_inputs import ocean_values
 from time_survey_support import PATCH, record_noise
 
 from fathometer.apps.reactive.demo import flow_text
+from fathometer.base.errors import InputError
 from fathometer.record.envelope import BEGINNING
+from fathometer.runs.foreign import require_own_demo
+from fathometer.runs.lifecycle import unfinished_record
+from fathometer.runs.restart_hint import DEMO
 
 
 def ocean(folder):
@@ -218,3 +223,21 @@ def test_a_demo_replaces_demos_only(tmp_path, words, names):
         assert done.code == 2
         assert f"{output}: holds {name.partition('/')[0]}, but no demo of this program's: nothing is" in done.err
         assert contents(output) == {name: b"# My survey.\n"}
+
+
+def test_a_demo_is_known_by_the_first_line_of_its_file(tmp_path):
+    require_own_demo(tmp_path, "# A demo.\n[time]\n", ["shots.toml"])
+    (tmp_path / DEMO).write_text("# A demo.\n[time]\nsteps = 9\n")
+    require_own_demo(tmp_path, "# A demo.\n[time]\n", ["shots.toml"])
+    with pytest.raises(InputError, match="but no demo of this program's"):
+        require_own_demo(tmp_path, "# Another demo.\n[time]\n", ["shots.toml"])
+
+
+def test_a_run_does_not_begin_beside_the_record_of_somebody_else(tmp_path):
+    (tmp_path / "run.json").write_text("mine")
+    with (
+        pytest.raises(InputError, match=r"run\.json, which is no record of this program's"),
+        unfinished_record(tmp_path, MPI.COMM_SELF, lambda reason: {}),
+    ):
+        pytest.fail("the run begins")
+    assert contents(tmp_path) == {"run.json": b"mine"}

@@ -1,13 +1,18 @@
 """Arrays that tasks keep in the journal until all tasks are done."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from mpi4py import MPI
 
 from fathometer.base.errors import FathometerError, InputError, NotFiniteError
+from fathometer.base.progress import Progress
+from fathometer.parallel.groups import Group
+from fathometer.runs import task_loop
 from fathometer.runs.contributions import Kept, contribute, flush, kept_array
 from fathometer.runs.journal import FOLDER, read_journal
-from fathometer.runs.journal_folder import check_options, conclude, open_journal, run_of
+from fathometer.runs.journal_folder import check_options, conclude, earlier_files, open_journal, run_of
 from fathometer.runs.options import RunKind, RunOptions
 from fathometer.runs.run_input import RunInput
 
@@ -109,3 +114,36 @@ def test_a_run_of_another_kind_that_has_done_nothing_is_in_nobodys_way(tmp_path)
     check_options(tmp_path, RESUME, other)
     assert not open_journal(tmp_path, RunInput({"b": 2}), "run", RESUME, other).done
     assert run_of(tmp_path) == "migration"
+
+
+def test_files_of_an_earlier_run_are_known_where_it_is_gone_on_with(tmp_path):
+    assert earlier_files(tmp_path, RESUME) == {}
+    (tmp_path / FOLDER).mkdir()
+    open_journal(tmp_path, RunInput({"a": 1}, {"model": [1, 2]}), "run", RunOptions(), KIND)
+    assert earlier_files(tmp_path, RESUME) == {"model": [1, 2]}
+    assert earlier_files(tmp_path, RunOptions()) == {}
+
+
+def test_what_tasks_have_left_is_flushed_with_those_that_were_not(tmp_path, journal, monkeypatch):
+    """A line that says so of more than was flushed would be believed after a crash of the host."""
+    flushed, due = [], iter([True, False, False, True])
+
+    def flush_some(journal, group, contributions, comm):
+        flushed.append([contribution.task for contribution in contributions])
+
+    monkeypatch.setattr(task_loop, "flush", flush_some)
+    monkeypatch.setattr(task_loop, "FLUSH_PAUSE", 0.0)
+    monkeypatch.setattr(task_loop, "now", lambda: 0.0 if next(due, True) else -1.0)
+    worker = SimpleNamespace(
+        prepare=lambda task, most: None,
+        work=lambda task, progress: Kept(ARRAYS),
+        close=lambda: None,
+        abandon=lambda: None,
+        figures=lambda: None,
+    )
+    tasks = SimpleNamespace(numbers=range(6), steps=1, comm=COMM, volumes=None)
+    progress = Progress(6, now=lambda: 0.0, quiet=True)
+    with progress:
+        done = task_loop.run_tasks(tasks, worker, journal, Group.of(0, 1, 1), COMM, progress)
+    assert done.done == [0, 1, 2, 4]
+    assert [task for some in flushed for task in some] == [0, 1, 2, 4]

@@ -13,7 +13,7 @@ from mpi4py import MPI
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.runs import restart_folder
 from fathometer.runs.checksum import checksum
-from fathometer.runs.restart_folder import LINES, MARK, RestartFolder
+from fathometer.runs.restart_folder import LINES, MARK, RestartFolder, require_own_states
 from fathometer.runs.restart_hint import BEFORE, FILE, FOLDER, has_state
 from fathometer.storage import atomic
 
@@ -242,3 +242,23 @@ def test_removing_states_leaves_what_is_not_one(run):
     run.remove()
     assert run.read() is None
     assert sorted(run.folder.iterdir()) == sorted(mine)
+
+
+def test_what_a_killed_run_has_left_goes_when_its_state_is_read(run, tmp_path):
+    (run.folder / f".{FILE}.abcd_123.part").write_text("half")
+    assert Run(tmp_path).read() == 30
+    assert [path.name for path in run.folder.glob(".*")] == []
+
+
+def test_a_list_of_states_that_is_no_file_is_not_ours(tmp_path):
+    lines = tmp_path / FOLDER / LINES
+    lines.parent.mkdir()
+    require_own_states(tmp_path)
+    lines.mkdir()
+    with pytest.raises(InputError, match=r"steps\.jsonl: is none of the restart files of this program"):
+        require_own_states(tmp_path)
+    lines.rmdir()
+    (tmp_path / "mine").write_bytes(b"")
+    lines.symlink_to(tmp_path / "mine")
+    with pytest.raises(InputError, match=r"steps\.jsonl: is none of the restart files of this program"):
+        require_own_states(tmp_path)

@@ -16,6 +16,7 @@ from fathometer.base.errors import InputError
 from fathometer.runs import folder_lock
 from fathometer.runs.claims import Claims
 from fathometer.runs.folder_lock import FolderLock, SharedFolderLock
+from fathometer.runs.journal import Contribution, Journal
 from fathometer.runs.journal_folder import open_journal
 from fathometer.runs.options import RunKind, RunOptions
 from fathometer.runs.run_input import RunInput
@@ -141,3 +142,13 @@ def test_sharing_resumes(tmp_path, capsys):
     done = run(capsys, "migrate", tmp_path / "survey.toml", "--share", "x", "--overwrite")
     assert done.code == 2
     assert "--overwrite: found together with --share; allowed: one of them" in done.err
+
+
+def test_tasks_that_are_finished_or_set_aside_are_settled(tmp_path, monkeypatch):
+    """Else the shots of a run that dies would be taken again, though they are in its journal."""
+    settled = []
+    monkeypatch.setattr(Claims, "settle", lambda self, task: settled.append(task))
+    journal = Journal(tmp_path, run="run", claims=Claims(tmp_path))
+    journal.finish_task(0, Contribution(3, (0, 0, 0), (0, 0, 0), {}, 1.0, 1))
+    journal.set_aside(0, 5, "broken")
+    assert settled == [3, 5]

@@ -9,10 +9,12 @@ import pytest
 from cli_support import MIGRATE, MODEL, here, inputs, survey
 from elastic_surveys import IN_2D, elastic_survey
 from input_values import text_of
+from mpi4py import MPI
 from ocean_inputs import ocean_values
 from reactive_flows import values
 from time_survey_support import PATCH, record_noise
 
+from fathometer.runs.results_lock import LOCK, results_lock
 from fathometer.storage.lock import FileLock
 
 END = "abc_1234.part"
@@ -111,3 +113,10 @@ def test_a_run_at_work_keeps_them(tmp_path):
     assert done.code == 2
     assert "out: is in use by another run (process 1 on a host); allowed: to wait for its end" in done.err
     assert part.exists()
+
+
+def test_the_lock_of_results_goes_with_the_run(tmp_path):
+    with results_lock(tmp_path, MPI.COMM_SELF) as held:
+        assert held
+        assert (tmp_path / LOCK).read_text().startswith("process ")
+    assert list(tmp_path.iterdir()) == []

@@ -277,7 +277,7 @@ def test_alone_is_in_the_same_environment(tmp_path):
 
 def test_a_file_that_is_missing_is_told_before_the_first_run(tmp_path):
     jobs = job("a", 'copy_files = ["nowhere.txt"]')
-    with pytest.raises(InputError, match=r"nowhere\.txt: no such file or folder; needed by true"):
+    with pytest.raises(InputError, match=r"nowhere\.txt: no such file or folder; needed by command"):
         ready(study(tmp_path, jobs))
     (tmp_path / "nowhere.txt").touch()
     ready(study(tmp_path, jobs))

@@ -116,3 +116,13 @@ def test_a_run_says_where_the_illumination_is_weak(tmp_path, capsys):
 
 def record(folder):
     return json.loads((folder / "out" / "run.json").read_text())["results"]
+
+
+def test_the_level_by_hand():
+    """Of three lit cells the middle one; weak is what is below its share of it, not what is just as much."""
+    assert illumination_of(np.array([1.0, 2.0, 4.0], np.float32), MPI.COMM_SELF).median == 2.0
+    values = np.full(100, 2.0, np.float32)
+    values[:3] = np.float32(WEAK * 2.0)
+    values[:2] = np.nextafter(values[:2], np.float32(0.0))
+    level = illumination_of(values, MPI.COMM_SELF)
+    assert (level.median, level.weak) == (2.0, 2)

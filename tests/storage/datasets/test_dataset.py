@@ -17,10 +17,10 @@ from fathometer.storage import atomic
 from fathometer.storage.datasets import outputs
 from fathometer.storage.datasets.dataset import Dataset, Variable
 from fathometer.storage.datasets.reader import DatasetFile
-from fathometer.storage.datasets.writer import DatasetWriter
+from fathometer.storage.datasets.writer import STRATEGIES, DatasetWriter, chosen_strategy
 from fathometer.storage.volumes.formats import pnetcdf
 from fathometer.storage.volumes.formats.netcdf_header import header_of
-from fathometer.storage.volumes.strategy import Strategy
+from fathometer.storage.volumes.strategy import ROOT, Strategy
 
 HERE = MPI.COMM_SELF
 
@@ -227,3 +227,14 @@ def test_bytes_are_accounted(tmp_path, library):
         files = {entry["direction"]: entry["bytes"] for entry in account.as_dict()["files"]}
     assert files["write"] == NX * NY * (4 * NZ + 8 * NZ + 4) + 8 * 5
     assert files["read"] == NX * NY * NZ * 8
+
+
+def test_strategies_beside_that_of_rank_0_need_the_library(tmp_path, monkeypatch):
+    monkeypatch.setattr(pnetcdf, "missing", lambda: "")
+    for name in STRATEGIES:
+        assert chosen_strategy(tmp_path / "a.nc", Strategy.of(name)).name == name
+    monkeypatch.setattr(pnetcdf, "missing", lambda: "NetCDF needs the PnetCDF library")
+    assert chosen_strategy(tmp_path / "a.nc", Strategy.of(ROOT)).name == ROOT
+    for name in set(STRATEGIES) - {ROOT}:
+        with pytest.raises(InputError, match=r"a\.nc: NetCDF needs the PnetCDF library"):
+            chosen_strategy(tmp_path / "a.nc", Strategy.of(name))
