@@ -142,8 +142,10 @@ def test_what_tasks_have_left_is_flushed_with_those_that_were_not(tmp_path, jour
         figures=lambda: None,
     )
     tasks = SimpleNamespace(numbers=range(6), steps=1, comm=COMM, volumes=None)
-    progress = Progress(6, now=lambda: 0.0, quiet=True)
+    progress, begun = Progress(6, now=lambda: 0.0, quiet=True), []
+    monkeypatch.setattr(progress, "start_task", lambda before, steps: begun.append(before))
     with progress:
         done = task_loop.run_tasks(tasks, worker, journal, Group.of(0, 1, 1), COMM, progress)
     assert done.done == [0, 1, 2, 4]
+    assert begun == [0, 1, 2, 3]
     assert [task for some in flushed for task in some] == [0, 1, 2, 4]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import re
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -250,7 +252,7 @@ def test_what_a_killed_run_has_left_goes_when_its_state_is_read(run, tmp_path):
     assert [path.name for path in run.folder.glob(".*")] == []
 
 
-def test_a_list_of_states_that_is_no_file_is_not_ours(tmp_path):
+def test_a_list_of_states_that_is_no_file_is_not_ours(tmp_path, monkeypatch):
     lines = tmp_path / FOLDER / LINES
     lines.parent.mkdir()
     require_own_states(tmp_path)
@@ -260,5 +262,15 @@ def test_a_list_of_states_that_is_no_file_is_not_ours(tmp_path):
     lines.rmdir()
     (tmp_path / "mine").write_bytes(b"")
     lines.symlink_to(tmp_path / "mine")
+    with pytest.raises(InputError, match=r"steps\.jsonl: is none of the restart files of this program"):
+        require_own_states(tmp_path)
+    lines.unlink()
+    lines.write_bytes(b"")
+    require_own_states(tmp_path)
+
+    def refuse(path, mode):
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(Path, "open", refuse)
     with pytest.raises(InputError, match=r"steps\.jsonl: is none of the restart files of this program"):
         require_own_states(tmp_path)

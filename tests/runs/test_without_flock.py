@@ -10,12 +10,14 @@ import pytest
 from cli_support import MIGRATE, here, inputs, survey
 from elastic_surveys import IN_2D, elastic_survey
 from input_values import text_of
+from mpi4py import MPI
 from ocean_inputs import ocean_values
 from reactive_flows import values
 from time_survey_support import PATCH, record_noise
 
 from fathometer.base.errors import FathometerError
 from fathometer.lab.studies import comparison  # noqa: F401 - a class of errors of its own
+from fathometer.runs.results_lock import results_lock
 from fathometer.runs.sum_file import DamagedSumError  # noqa: F401 - and another
 from fathometer.storage.lock import LockError
 
@@ -72,3 +74,16 @@ def test_errors_reach_other_ranks_as_they_are(kind):
     error = LockError(Path("out/lock"), "no locks") if kind is LockError else kind("out/lock: a reason")
     sent = pickle.loads(pickle.dumps(error))
     assert (type(sent), str(sent), vars(sent)) == (type(error), str(error), vars(error))
+
+
+def test_a_lock_that_was_refused_leaves_no_file(tmp_path, monkeypatch):
+    def refuse(file, operation):
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    for before in ([], ["lock"]):
+        if before:
+            (tmp_path / "lock").write_text("process 7 on a host")
+        with pytest.raises(LockError), results_lock(tmp_path, MPI.COMM_SELF):
+            pytest.fail("the run begins")
+        assert [path.name for path in tmp_path.iterdir()] == before

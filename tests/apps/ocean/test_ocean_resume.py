@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 
 import numpy as np
@@ -12,7 +13,8 @@ from ocean_inputs import ocean, ocean_values
 
 from fathometer.apps.ocean.case import case_of
 from fathometer.base.errors import InputError
-from fathometer.runs.restart_folder import SEAL
+from fathometer.runs import state_clock
+from fathometer.runs.restart_folder import LINES, SEAL
 from fathometer.runs.restart_hint import FILE, FOLDER
 from fathometer.runs.seal import sealed, unsealed
 from fathometer.runs.state_clock import StateClock
@@ -155,3 +157,12 @@ def test_a_row_knows_the_steps_before_an_interruption(tmp_path, monkeypatch):
         json.loads((tmp_path / name / "out" / "run.json").read_text())["results"]["course"] for name in ("whole", "cut")
     ]
     assert rows[0] == rows[1]
+
+
+def test_states_by_the_clock_are_some_minutes_apart(tmp_path, monkeypatch):
+    """With 200 seconds between two looks at it: after every second step, and at the end."""
+    path = write(tmp_path, time={"steps": 6, "step": 60.0})
+    monkeypatch.setattr(state_clock, "now", itertools.count(0.0, 200.0).__next__)
+    assert here("ocean", path, "--quiet").code == 0
+    lines = (tmp_path / "out" / FOLDER / LINES).read_text().splitlines()
+    assert [json.loads(line)["steps"] for line in lines] == [2, 4, 6]

@@ -2,12 +2,14 @@
 
 import csv
 import json
+from dataclasses import replace
 
 from cli_support import call
 from profile_support import compiled, run_environment
 from study_support import study
 
 from fathometer.lab.profile.study_figures import RATIO, UNITS
+from fathometer.lab.studies.report import profiles
 from fathometer.lab.studies.report.crossing import crossings
 from fathometer.lab.studies.results import FigureInfo
 
@@ -112,3 +114,24 @@ def test_two_rounds_do_not_say_where():
 def test_what_is_about_as_much_is_not_decided():
     [said] = of_nodes(2, 8, noise=0.05)
     assert said.startswith("whether time in MPI is more than the time outside of it is not decided at 8 nodes")
+
+
+def test_of_many_profiles_those_nearest_to_the_median_are_shown(tmp_path, monkeypatch):
+    monkeypatch.setattr(profiles, "records_of", lambda folder, run: [(run.number, run.seconds)] * (run.number > 1))
+    monkeypatch.setattr(profiles, "MOST_PAGES", 8)
+
+    def runs(settings, run):
+        return replace(run, seconds=(5.0, 9.0, 2.0, 4.0)[run.number - 1])
+
+    def shown(*nodes):
+        made = study(
+            {"nodes": nodes}, lambda _: 1.0, rounds=4, figures=(INFO,), runs=runs, application={"profile": True}
+        )
+        cases = {
+            name: replace(case, runs=[run for run in case.runs if run.kind == "round"])
+            for name, case in made.cases.items()
+        }
+        return list(profiles.to_be_shown(tmp_path, replace(made, cases=cases)))
+
+    assert shown(1, 2) == [(2, 9.0), (3, 2.0), (4, 4.0)] * 2
+    assert shown(1, 2, 3) == [(4, 4.0)] * 3

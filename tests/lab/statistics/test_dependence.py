@@ -8,7 +8,7 @@ import pytest
 from laws import STUDIES
 from scipy.stats import f_oneway
 
-from fathometer.lab.statistics.dependence import FEWEST_DEPENDENT, dependence, normal_scores
+from fathometer.lab.statistics.dependence import FEWEST_DEPENDENT, MOST_CORRELATED, dependence, normal_scores
 from fathometer.lab.statistics.differences import differences
 from fathometer.lab.statistics.interval import interval, ranks
 
@@ -147,3 +147,9 @@ def test_what_sessions_share_is_that_of_the_analysis_of_variance(counts):
 @pytest.mark.filterwarnings("error")
 def test_sessions_of_one_value_each_tell_nothing():
     assert dependence([1.0, 2.0, 3.0], [1, 2, 3]).inflation == 1.0
+
+
+@pytest.mark.filterwarnings("error")
+def test_no_values_are_more_alike_than_the_largest_correlation():
+    wanted = 1 + 4 / math.pi * sum(math.asin(MOST_CORRELATED**k) for k in range(1, 200))
+    assert dependence([float(n) for n in range(200)]).inflation == pytest.approx(wanted)

@@ -56,3 +56,12 @@ def test_one_run_far_away_is_not_all_that_is_seen():
     [case] = drawn(1, 4, 10, (0.0, 0.0, 0.01), 2, cases=1)
     case[0, 0][3] *= 50
     assert deviations([case])["run"] < 0.02
+
+
+def test_sessions_by_hand():
+    """Three of four runs: what runs leave in the means of sessions does not count as theirs."""
+    means, beside = (0.0, 0.02, 0.04), (-0.03, -0.01, 0.01, 0.03)
+    case = {("day", n): [math.exp(mean + x) for x in beside] for n, mean in enumerate(means)}
+    of_runs = 3 * sum(x**2 for x in beside) / 9
+    of_sessions = sum((mean - 0.02) ** 2 for mean in means) / 2 - of_runs / 4
+    assert deviations([case]) == pytest.approx({"run": math.sqrt(of_runs), "session": math.sqrt(of_sessions)}, rel=1e-3)

@@ -159,6 +159,17 @@ def test_a_result_that_becomes_visible_after_its_job_has_ended_counts(queue, tmp
     assert session.wait(tmp_path / "a", lambda words: None) == DONE
 
 
+def test_slurm_is_not_asked_at_every_look_for_a_result(queue, tmp_path, monkeypatch):
+    session, looks = runner(tmp_path), iter([None] * 3)
+    session.begin(placed(tmp_path, "a"))
+    monkeypatch.setattr(batch_runner, "QUEUE_SECONDS", (60.0, 60.0))
+    monkeypatch.setattr(batch_runner, "FILE_SECONDS", (0.01, 0.01))
+    monkeypatch.setattr(batch_runner, "outcome_in", lambda folder: next(looks, DONE))
+    told = []
+    assert session.wait(tmp_path / "a", told.append) == DONE
+    assert told == []
+
+
 @pytest.mark.parametrize("state", [JobState("PENDING", "Resources"), None])
 def test_the_deadline(queue, tmp_path, state):
     session = runner(tmp_path, deadline=0.05)

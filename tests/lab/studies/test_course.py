@@ -19,6 +19,8 @@ from patience import PATIENCE
 from fathometer.lab.io.page_cache import drop
 from fathometer.lab.studies.results import Run, seconds_of_runs
 from fathometer.lab.studies.store import read_results
+from fathometer.lab.studies.study import ready
+from fathometer.lab.studies.study_file import load_study
 
 # Says a value that follows from the case and the round, and notes in a log when it begins and when it has ended.
 PROGRAM = """
@@ -188,6 +190,14 @@ def test_a_baseline_that_changed_between_sessions_is_refused(tmp_path):
     rows = list(csv.DictReader(table[0].read_text().splitlines()))
     assert {row["factor_build"] for row in rows} == {"", "baseline"}
     assert {row["session"] for row in rows} == {"1"}
+
+
+def test_the_programs_of_a_baseline_are_watched(tmp_path):
+    (tmp_path / "old.sh").write_text("#!/bin/sh\necho value 1.5\n")
+    (tmp_path / "old.sh").chmod(0o755)
+    gate = f"[gate]\nfigures = ['said']\nbaseline = 'env A=1 {tmp_path}/old.sh'"
+    versions = ready(load_study(study(tmp_path, more=gate))).runs.versions()
+    assert {str(tmp_path / "old.sh"), shutil.which("env"), sys.executable} <= versions.keys()
 
 
 @pytest.mark.parametrize(

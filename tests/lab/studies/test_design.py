@@ -136,6 +136,18 @@ def test_the_cases_of_all_designs_are_too_many_together(monkeypatch):
         settings([Design("one"), Design("two"), Design("three")])
 
 
+def test_a_sample_may_be_one_point():
+    drawn = Design("one", "random", samples=1)
+    drawn.check(FACTORS)
+    [point] = settings([drawn])["one"]
+    assert point in list(itertools.product(*FACTORS.values()))
+
+
+def test_cases_are_named_by_their_settings():
+    assert str(Case({"ranks": 2, "pinned": True})) == "ranks = 2, pinned = true"
+    assert str(Case({})) == "the only case"
+
+
 def test_different_values_look_different():
     assert [text_of(value) for value in (0.1, 2.0, 1e-9, 0.12345678, 0.12345679)] == [
         "0.1", "2", "1e-09", "0.12345678", "0.12345679",

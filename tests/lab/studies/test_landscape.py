@@ -9,7 +9,8 @@ from fathometer.base.errors import InputError
 from fathometer.lab.studies.landscape import NO_UNIT, PUBLISHED, SEE_UNIT, TEXT, landscape, landscapes
 from fathometer.lab.studies.published import published, shown
 from fathometer.lab.studies.report.markdown import published_text
-from fathometer.lab.studies.study_file import LandscapeTable
+from fathometer.lab.studies.study import ready
+from fathometer.lab.studies.study_file import LandscapeTable, load_study
 
 OWN = """
 [[table]]
@@ -62,7 +63,7 @@ def test_unknown_tables_have_near_ones():
         landscape("zzz")
 
 
-def test_own_files_beside_the_study(tmp_path):
+def test_own_files_beside_the_study(tmp_path, monkeypatch):
     (tmp_path / "own.toml").write_text(OWN)
     (tmp_path / "x.study").mkdir()
     (table,) = published([LandscapeTable(table="mine", file="own.toml")], tmp_path / "x.study")
@@ -70,6 +71,8 @@ def test_own_files_beside_the_study(tmp_path):
     assert [text for text, _ in table.rows[1]] == ["2", "–", "new"]
     assert table.notes == ["–: not given there.", "A doubt."]
     assert table.source == "Source: Us, a note."
+    monkeypatch.chdir(tmp_path)
+    assert published([LandscapeTable(table="mine", file="own.toml")], None) == [table]
 
 
 @pytest.mark.parametrize(
@@ -99,3 +102,13 @@ def test_command(capsys):
     assert done.code == 0
     assert done.out.startswith("### WRF")
     assert run(capsys, "study", "report", "--landscape", "wrf").code == 2
+
+
+def test_a_table_that_is_unknown_is_told_before_the_first_run(tmp_path):
+    text = 'title = "t"\n[application]\ncommand = ["true"]\n[factors]\n[[landscape]]\ntable = "TABLE"\n'
+    path = tmp_path / "study.toml"
+    path.write_text(text.replace("TABLE", "wrf-conus-12km"))
+    ready(load_study(path))
+    path.write_text(text.replace("TABLE", "zzz"))
+    with pytest.raises(InputError, match=r"study\.toml: .*unknown table zzz"):
+        ready(load_study(path))

@@ -56,3 +56,11 @@ def test_a_file_that_was_there_is_left_alone(tmp_path):
     (tmp_path / "input").write_text("7\n")
     assert run(tmp_path, "echo 1 > input", "--overwrite").code == 0
     assert said(tmp_path) == [7]
+
+
+def test_what_is_prepared_is_said(tmp_path):
+    assert run(tmp_path, "echo 1 > input", "--prepare").err == ""
+    (tmp_path / "input").unlink()
+    done = here("study", "run", tmp_path / "study.toml", "--prepare")
+    assert done.code == 0
+    assert "prepares input: sh -c echo 1 > input" in done.err

@@ -128,6 +128,17 @@ def test_the_disturbed_pairs_alone_are_left_out():
     assert {len(cell.first) for cell in found.cells} == {8}
 
 
+def test_rounds_in_which_one_build_has_no_such_figure_are_left_out():
+    def without(settings, run):
+        lost = run.number <= 3 and settings[BUILD] != BASELINE
+        return replace(run, figures={"kernel": 1.0}) if lost else run
+
+    found = compare_builds(builds(runs=without, rounds=12, figures=(TOTAL, KERNEL)))
+    cells = [cell for cell in found.cells if cell.figure.name == "total"]
+    assert len(cells) == 4
+    assert {len(cell.first) for cell in cells} == {len(cell.second) for cell in cells} == {9}
+
+
 def run_of(number, marks=(), failed=""):
     return Run("round", number, 0.0, 1.0, {} if failed else {"t": 1.0}, failed, marks)
 

@@ -31,8 +31,10 @@ def test_a_quiet_machine_has_no_marks(tmp_path):
 
 
 def test_work_of_others(tmp_path):
-    busy = {"user": 110 * (os.cpu_count() or 1)}
-    assert marks(tmp_path, busy) == ["others used the cpus"]
+    cpus = os.cpu_count() or 1
+    busy = {"user": 110 * cpus}
+    little = {"stolen": cpus}  # 1 % of these seconds
+    assert marks(tmp_path, busy | little) == ["others used the cpus"]
     assert marks(tmp_path, busy, beside=True) == []
 
 

@@ -4,11 +4,13 @@ import json
 import os
 import shutil
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from cli_support import MIGRATE, MODEL, NX, SAMPLES, call, here, inputs, survey
+from mpi4py import MPI
 from segy_support import spoil
 from survey_support import load, migrate
 
@@ -20,7 +22,7 @@ from fathometer.runs.options import RunOptions
 from fathometer.runs.seal import sealed
 from fathometer.seismic.acoustic.plan import plan_acoustic
 from fathometer.seismic.plan import PlanRequest
-from fathometer.seismic.rtm import driver, products
+from fathometer.seismic.rtm import driver, products, worker
 from fathometer.seismic.setup.fingerprint import geometry
 from fathometer.seismic.shots.shot import Shot
 from fathometer.seismic.survey import load_survey
@@ -549,3 +551,28 @@ def test_shots_of_a_file_that_is_cut_short_are_set_aside(recorded, tmp_path, mon
     shutil.copy(recorded / "recorded.segy", tmp_path)
     assert run(recorded, tmp_path, "--retry-failed").code == 0
     assert image(tmp_path / "out") == image(recorded / "one")
+
+
+def test_histories_of_several_grids_are_told_together():
+    first = worker._combined({}, {"snapshots": 3, "largest": 0.5, "stored_bytes": 10})
+    assert first == {"snapshots": 3, "largest": 0.5, "stored_bytes": 10}
+    assert worker._combined(first, {"snapshots": 2, "largest": 0.25, "stored_bytes": 5}) == {
+        "snapshots": 5,
+        "largest": 0.5,
+        "stored_bytes": 15,
+    }
+
+
+@pytest.mark.parametrize("laplacian", [False, True])
+def test_the_picture_says_what_it_shows(monkeypatch, laplacian):
+    drawn = []
+    for name in ("write", "write_laplacian"):
+        monkeypatch.setattr(products, name, lambda *words: None)
+    monkeypatch.setattr(products, "draw", lambda setup, image, title, path: drawn.append((image, title)))
+    files = {products.ALL: Path("image.rsf"), "picture": Path("image.png")}
+    files |= {"laplacian": Path("image-laplacian.rsf")} if laplacian else {}
+    setup = SimpleNamespace(comm=MPI.COMM_SELF, survey=SimpleNamespace(path=Path("line.toml")))
+    products.write_products(setup, files, {products.ALL: np.zeros((2, 1, 2), np.float32)})
+    filtered = ", Laplacian-filtered" if laplacian else ""
+    shown = "image-laplacian.rsf" if laplacian else "image.rsf"
+    assert drawn == [(Path(shown), f"line: reverse time migration{filtered}")]

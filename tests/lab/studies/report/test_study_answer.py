@@ -357,3 +357,15 @@ def test_remarks_below_a_table_are_few_and_short():
     results = study({"n": [1, 2]}, lambda _: 1.0, runs=runs)
     below = "\n".join(views(results)[1].texts.values())
     assert 100 < max(map(len, re.findall("x+…x+", below))) <= LONGEST_REASON
+
+
+def test_a_value_of_zero_has_no_part_in_what_a_setting_does():
+    def truth(settings):
+        return speed(settings) * (1.2 if settings["history"] == "disk" else 1.0)
+
+    def runs(settings, run):
+        zero = settings == {"ranks": 1, "threads": 1, "history": "disk"} and (run.kind, run.number) == ("round", 3)
+        return replace(run, figures={"total": 0.0}) if zero else run
+
+    said = answer_sentence(study(HISTORY, truth, noise=0.001, table=BEST, runs=runs))
+    assert memory_over_disk(said) == pytest.approx(1.2, rel=0.002)

@@ -375,3 +375,15 @@ def test_long_tables_are_cut_on_the_terminal(rows, words):
     assert text.count("row ") == MOST_ROWS
     assert ("more rows" in text) is bool(words)
     assert words in text
+
+
+def test_samples_are_drawn_from_two_rounds_on():
+    assert samples(study({"ranks": [1]}, rounds=1), TOTAL) is None
+    assert samples(study({"ranks": [1]}, rounds=2), TOTAL) is not None
+
+
+def test_samples_that_are_all_the_same_fill_a_percent():
+    figure = samples(study({"ranks": [1]}, lambda _: 1.0, noise=0.0), TOTAL)
+    low, high = figure["layout"]["yaxis"]["range"]
+    assert 0.99 < low < 0.996
+    assert 1.004 < high < 1.01
