@@ -193,11 +193,15 @@ def test_a_baseline_that_changed_between_sessions_is_refused(tmp_path):
 
 
 def test_the_programs_of_a_baseline_are_watched(tmp_path):
+    """And of its command no file that runs write: the study could not go on."""
+    (tmp_path / "log").touch()
     (tmp_path / "old.sh").write_text("#!/bin/sh\necho value 1.5\n")
     (tmp_path / "old.sh").chmod(0o755)
     gate = f"[gate]\nfigures = ['said']\nbaseline = 'env A=1 {tmp_path}/old.sh'"
     versions = ready(load_study(study(tmp_path, more=gate))).runs.versions()
-    assert {str(tmp_path / "old.sh"), shutil.which("env"), sys.executable} <= versions.keys()
+    assert versions.keys() == {"command", str(tmp_path / "old.sh"), shutil.which("env"), sys.executable}
+    listed = f"[gate]\nfigures = ['said']\nbaseline = ['env', '{tmp_path}/old.sh', '{{a}}']"
+    assert ready(load_study(study(tmp_path, more=listed))).runs.versions().keys() == versions.keys()
 
 
 @pytest.mark.parametrize(

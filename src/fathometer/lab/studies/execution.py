@@ -118,7 +118,8 @@ class CaseRunner:
                         raise InputError(f"{program}: no such program on PATH; needed to start runs so")
                     self._found.add(program)
             if part.values.get(BUILD) == BASELINE:  # which may begin with env, sh, python
-                self._programs |= {word for word in words if shutil.which(word) or Path(word).is_file()}
+                own = part.program.words_of_baseline(part.values)
+                self._programs |= {word for word in own if shutil.which(word) or Path(word).is_file()}
             for path in part.copies or part.program.inputs(part.values):
                 if path not in self._found:
                     if not path.exists():

@@ -102,6 +102,11 @@ class Program:
             command = baseline_words(self.baseline, self.recipe.command)
         return self.recipe.words(values, settings, command)  # type: ignore[arg-type]
 
+    def words_of_baseline(self, values: Values) -> list[str]:
+        """Those words of the baseline's command that [gate] gives: the others are those of this build. Raises
+        InputError."""
+        return [] if self.baseline is None else self.recipe.words(values, None, baseline_words(self.baseline, ()))
+
     def prediction(self, values: Values) -> tuple[list[str], str]:
         """The words of the command that predicts a run's seconds, and where in its JSON they stand.
 
