@@ -9,6 +9,7 @@ from cli_support import call
 from fathometer.base.errors import InputError
 from fathometer.lab.studies.launch_choice import cores_of, how_of, launcher_of, partition_of
 from fathometer.lab.studies.launching import LocalLauncher, SrunLauncher
+from fathometer.lab.studies.study import ready
 from fathometer.lab.studies.study_file import load_study
 
 STUDY = """
@@ -21,13 +22,18 @@ a = [1, 2]
 """
 
 
-def plan(folder, more, **variables):
-    """Standard error of `study plan`, on a host with these variables."""
-    (folder / "study.toml").write_text(STUDY.format(python=sys.executable, more=more))
+def with_slurm(folder):
+    """PATH with programs named as those of Slurm."""
     for name in ("sbatch", "squeue", "scancel", "sinfo", "srun"):
         (folder / name).write_text("#!/bin/sh\nexit 1\n")
         (folder / name).chmod(0o755)
-    environment = {"PATH": f"{folder}:{os.environ['PATH']}", **variables}
+    return f"{folder}:{os.environ['PATH']}"
+
+
+def plan(folder, more, **variables):
+    """Standard error of `study plan`, on a host with these variables."""
+    (folder / "study.toml").write_text(STUDY.format(python=sys.executable, more=more))
+    environment = {"PATH": with_slurm(folder), **variables}
     done = call("study", "plan", folder / "study.toml", environment=environment)
     assert done.code == (2 if done.err else 0)
     return done.err
@@ -98,3 +104,11 @@ def test_what_starts_programs(tmp_path, monkeypatch):
 def test_a_study_warms_up_once_unless_it_says_otherwise(tmp_path):
     (tmp_path / "study.toml").write_text(STUDY.format(python=sys.executable, more=""))
     assert load_study(tmp_path / "study.toml").runs.warm_up == 1
+
+
+@pytest.mark.parametrize(("job", "together"), [("round", True), ("case", False)])
+def test_runs_of_a_round_begin_together_where_they_are_one_job(tmp_path, monkeypatch, job, together):
+    monkeypatch.setenv("PATH", with_slurm(tmp_path))
+    more = f'[launch]\nhow = "sbatch"\njob = "{job}"'
+    (tmp_path / "study.toml").write_text(STUDY.format(python=sys.executable, more=more))
+    assert ready(load_study(tmp_path / "study.toml")).runs.together is together

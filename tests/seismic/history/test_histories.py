@@ -127,6 +127,8 @@ def test_the_account_of_a_history_on_disk(tmp_path):
     assert rank["stored_bytes"] == rank["logical_bytes"] == history["snapshots"] * 600 * 600 * 4
     written, read = files["history", "write"]["bytes"], files["history", "read"]["bytes"]
     assert 0 < read <= written <= rank["stored_bytes"] + 2**24
+    bytes_of = {entry["phase"]: entry["total_bytes"] for entry in record["ledger"]["phases"]}
+    assert bytes_of["history push"] == bytes_of["history pop"] == rank["logical_bytes"]
     page = (tmp_path / "out" / "report.html").read_text()
     assert f"{history['snapshots']} snapshots a shot, on disk, as float32: 1 of the plain bytes" in page
     beside = {entry["phase"] for entry in record["ledger"]["overlapped"]}
