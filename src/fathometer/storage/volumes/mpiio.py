@@ -45,7 +45,7 @@ class MpiFile:
                 mode = MPI.MODE_WRONLY if write else MPI.MODE_RDONLY
                 self._file = MPI.File.Open(comm, os.fspath(array.path), mode, info)
         except MPI.Exception as error:
-            raise _system_error(error) from None
+            raise system_error(error) from None
         finally:
             info.Free()
         self._element = MPI.BYTE.Create_contiguous(array.dtype.itemsize).Commit()
@@ -78,15 +78,15 @@ class MpiFile:
         with ledger.io(bytes=flat.nbytes):
             if view is not None:
                 begin = self._first_byte(block.shape, lo)
-                errors += _failures(lambda: self._open_file.Set_view(begin, self._element, view))
+                errors += failures(lambda: self._open_file.Set_view(begin, self._element, view))
                 if not self._array.stepped:
                     view.Free()
             for block_cell, file_cell, count in calls + [(0, 0, 0)] * (most_calls - len(calls)):
                 buffer = [flat[block_cell : block_cell + count], count, self._element]
                 offset = file_cell if by_view else self._array.start + file_cell * item
-                errors += _failures(partial(self._call, buffer, offset, count, write, requests))
+                errors += failures(partial(self._call, buffer, offset, count, write, requests))
             for request, count in requests:
-                errors += _failures(partial(self._finish, request, count))
+                errors += failures(partial(self._finish, request, count))
         if errors:
             raise errors[0]
 
@@ -126,7 +126,7 @@ class MpiFile:
             pass
         # Open MPI 4.1.4 crashes on waiting for a request that failed.
         if status.Get_error() != MPI.SUCCESS:
-            raise _system_error(MPI.Exception(status.Get_error()))
+            raise system_error(MPI.Exception(status.Get_error()))
         self._check_count(status, count)
         request.Wait()
 
@@ -202,7 +202,7 @@ class MpiFile:
                 with ledger.flush():
                     self._file.Sync()
             except MPI.Exception as error:
-                raise _system_error(error) from None
+                raise system_error(error) from None
 
     def close(self) -> None:
         """Collective. Close the file, once."""
@@ -213,7 +213,7 @@ class MpiFile:
             with ledger.io():
                 file.Close()
         except MPI.Exception as error:
-            raise _system_error(error) from None
+            raise system_error(error) from None
         finally:
             self._free_step_view()
             self._element.Free()
@@ -221,18 +221,18 @@ class MpiFile:
             self._spot_check.verify_raw(self._array)
 
 
-def _failures(step: Callable[[], Any]) -> list[OSError]:
+def failures(step: Callable[[], Any]) -> list[OSError]:
     """Run a step; the error that it raised, if any, as an OSError."""
     try:
         step()
     except MPI.Exception as error:
-        return [_system_error(error)]
+        return [system_error(error)]
     except OSError as error:
         return [error]
     return []
 
 
-def _system_error(error: MPI.Exception) -> OSError:
+def system_error(error: MPI.Exception) -> OSError:
     """An MPI error as an OSError, with the errno of its class where there is one."""
     codes = {
         MPI.ERR_NO_SPACE: errno.ENOSPC,
