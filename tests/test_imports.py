@@ -120,7 +120,11 @@ LAYERS = {
         dependence modes outliers
     """,
     "fathometer.apps": """
-        ocean reactive
+        flow ocean reactive
+    """,
+    "fathometer.apps.flow.solver": """
+        model
+        poisson sides
     """,
     "fathometer.apps.ocean": """
         application measure
@@ -216,7 +220,7 @@ LAYERS = {
         describe sections
         contents
         index
-        datasets
+        datasets tecplot
         volumes
         traces
         scratch

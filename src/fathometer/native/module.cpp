@@ -2,6 +2,7 @@
 #include "acoustic/bindings.hpp"
 #include "core/bindings.hpp"
 #include "elastic/bindings.hpp"
+#include "flow/bindings.hpp"
 #include "kirchhoff/bindings.hpp"
 #include "ocean/barotropic_bindings.hpp"
 #include "ocean/bindings.hpp"
@@ -9,7 +10,7 @@
 
 NB_MODULE(FATHOMETER_VARIANT, m) {
     m.doc() = "Kernels of Fathometer: wave propagation, injection, sampling, imaging, time migration, reactive flow,\n"
-              "ocean circulation, threads.";
+              "ocean circulation, incompressible flow, threads.";
     m.attr("variant") = NB_TOSTRING(FATHOMETER_VARIANT);
     fathometer::bind_core(m);
     fathometer::acoustic::bind_acoustic(m);
@@ -18,4 +19,5 @@ NB_MODULE(FATHOMETER_VARIANT, m) {
     fathometer::reactive::bind_reactive(m);
     fathometer::ocean::bind_ocean(m);
     fathometer::ocean::bind_barotropic(m);
+    fathometer::flow::bind_flow(m);
 }
