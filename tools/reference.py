@@ -3,6 +3,7 @@
 import sys
 from pathlib import Path
 
+from fathometer.apps.flow.flow_file import IncompressibleFile
 from fathometer.apps.ocean.ocean_file import OceanFile
 from fathometer.apps.reactive.chemistry.keys import ChemistryFile
 from fathometer.apps.reactive.flow_file import FlowFile
@@ -17,6 +18,7 @@ MODELS = {  # by page
     "recipes.md": Recipe,
     "study-file.md": Study,
     "flow-file.md": FlowFile,
+    "incompressible-file.md": IncompressibleFile,
     "ocean-file.md": OceanFile,
     "reactive-chemistry.md": ChemistryFile,
 }

@@ -7,7 +7,7 @@ import numpy as np
 from mpi4py import MPI
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "storage" / "tecplot"))
-from test_tecplot_files import NAMES, NODES, WAYS, layout, values
+from test_tecplot_files import NAMES, NODES, WAYS, layout, values, zones
 
 from fathometer.parallel.decomposition import split
 from fathometer.storage.tecplot.ways import Way
@@ -31,7 +31,7 @@ def main(folder):
         for zone in range(2):
             nodes = np.full([n + 2 for n in shape] + [len(NAMES)], np.nan, np.float32)
             nodes[inside] = values("float32", zone)[z0:z1, y0:y1]
-            writer.write(zone, nodes, inside)
+            writer.write(zones(zone + 1), nodes, inside)
         writer.close()
 
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 DESCRIPTION = """\
 Real parallel applications, from files to results, that account for every second and byte: seismic imaging and
-modelling, ocean circulation, reactive flow. And the instruments to measure any other program and machine with the
-same rigour."""
+modelling, ocean circulation, reactive and incompressible flow. And the instruments to measure any other program and
+machine with the same rigour."""
 
 EXAMPLES = """\
 examples:
@@ -41,7 +41,9 @@ exit codes: 0 done, 1 failed, 2 wrong input, 3 a figure of a study's [gate] got 
 
 # Under which heading of `fathometer --help` a command stands, by its first word.
 HEADINGS = {
-    "applications": (*("demo", "model", "migrate", "migrate-time", "ocean", "reactive", "plan", "submit", "report"),),
+    "applications": (
+        *("demo", "model", "migrate", "migrate-time", "ocean", "reactive", "flow", "plan", "submit", "report"),
+    ),
     "files and surveys": ("info", "prepare", "survey"),
     "laboratory": ("calibrate", "stencil", "io", "messages", "profile", "study", "cluster"),
 }

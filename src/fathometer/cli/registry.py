@@ -26,6 +26,7 @@ APPLICATIONS: Mapping[str, str] = MappingProxyType(
         "seismic": "fathometer.seismic.application:APPLICATION",
         "reactive": "fathometer.apps.reactive.application:APPLICATION",
         "ocean": "fathometer.apps.ocean.application:APPLICATION",
+        "flow": "fathometer.apps.flow.application:APPLICATION",
     }
 )
 

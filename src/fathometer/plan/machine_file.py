@@ -103,6 +103,23 @@ class ImplicitRates(Table):
     process_bytes: NotNegative = key("of a rank with PETSc before it holds any array", "bytes", 0.0)
 
 
+class SpectralRates(Table):
+    """Seconds of a stage of an incompressible flow on one core, all at work, for each cell."""
+
+    cells: Positive = key("along each axis of the flow that was measured")
+    momentum_seconds: NotNegative = key("of the rates, for each velocity", "s")
+    projection_seconds: NotNegative = key("of divergence, gradient and sides", "s")
+    transform_seconds: NotNegative = key(
+        "of transforms there and back, for each axis and doubling of cells along it", "s"
+    )
+    column_seconds: NotNegative = key("of elimination along the last axis", "s")
+    look_seconds: NotNegative = key("of looking at the state, once a step", "s", 0.0)
+    value_seconds: NotNegative = key("of making and writing a value of the results, without the disk", "s", 0.0)
+    start_seconds: NotNegative = key("from a rank's start to the first step", "s", 0.0)
+    finish_seconds: NotNegative = key("picture, record and page at the end", "s", 0.0)
+    process_bytes: NotNegative = key("of a rank before it holds any array", "bytes", 0.0)
+
+
 class GradientRate(Table):
     """Seconds of an iteration of conjugate gradients in an ocean's barotropic solver, on one core, all at work."""
 
@@ -202,6 +219,7 @@ class Machine(Table):
     time_finish_seconds: NotNegative | None = key(
         "record and pictures of a time migration; left out: finish_seconds", "s", None
     )
+    spectral: SpectralRates | None = key("of incompressible flow; without it a plan of one is refused", "", None)
     implicit: ImplicitRates | None = key(
         "of implicit solves by PETSc; without it a plan of a reactive flow is refused", "", None
     )

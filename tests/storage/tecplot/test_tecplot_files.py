@@ -20,8 +20,11 @@ INSIDE = tuple(slice(1, 1 + n) for n in NODES[::-1])
 
 
 def layout(dtype="float32", count=3, **changed):
-    zones = tuple(Zone(f"step {n}", 0.25 * n) for n in range(count))
-    return TecplotLayout(**{"title": "flow", "variables": NAMES, "nodes": NODES} | changed, dtype=dtype, zones=zones)
+    return TecplotLayout.of(**{"title": "flow", "variables": NAMES, "nodes": NODES} | changed, dtype=dtype, zones=count)
+
+
+def zones(count):
+    return [Zone(f"step {n}", 0.25 * n) for n in range(count)]
 
 
 def values(dtype, zone):
@@ -34,7 +37,7 @@ def write(path, dtype="float32", there=2, way=None):
     for zone in range(there):
         nodes = np.full([n + 2 for n in NODES[::-1]] + [len(NAMES)], np.nan, dtype)
         nodes[INSIDE] = values(dtype, zone)
-        writer.write(zone, nodes, INSIDE)
+        writer.write(zones(zone + 1), nodes, INSIDE)
     writer.close()
     return path
 
@@ -76,7 +79,7 @@ def test_extremes_stand_before_the_values(tmp_path):
 @pytest.mark.parametrize("there", [0, 1, 3])
 def test_values_stay_where_they_are_when_zones_are_added(there, tmp_path):
     path = write(tmp_path / "a.plt", there=there) if there else None
-    assert layout().head_bytes == sum(struct.calcsize("<" + kind) for kind, _ in layout().head(there))
+    assert layout().head_bytes == sum(struct.calcsize("<" + kind) for kind, _ in layout().head(zones(there)))
     if path is not None:
         assert path.stat().st_size == layout().bytes(there)
         assert len(TecplotFile(path).zones) == there

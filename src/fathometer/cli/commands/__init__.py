@@ -12,6 +12,7 @@ NAMES = (
     "demo",
     "reactive",
     "ocean",
+    "flow",
     "report",
     "stencil",
     "plan",

@@ -9,15 +9,15 @@ All integers and floats are little-endian, of 32 bits, times and extremes floats
 integer, and a 0 ends the text. The layout is that of the appendix "Binary Data File Format" of Tecplot's Data Format
 Guide.
 
-All heads of zones come before all values. Where zones are added later, the head is as long from the beginning as that
-of all of them: the title is filled up with spaces instead of the zones that are not there yet.
+All heads of zones come before all values. Where zones are added later, the head has place for them from the beginning:
+the title is filled up with spaces instead of the zones that are not there yet.
 """
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -29,6 +29,8 @@ ZONE, END_OF_HEAD = 299.0, 357.0  # marks
 TYPES = {"float32": 1, "float64": 2}
 STRAND = 1  # of all zones: they are one thing at several times
 LONGEST_NAME = 128  # characters
+NAME_PLACE = 24  # characters of a zone's name for which there is place
+CHARACTER = 4  # bytes
 MOST_NODES = 2**31 - 1  # along an axis
 
 # A value of the head: a kind of `struct`, and the value.
@@ -49,7 +51,7 @@ class TecplotLayout:
 
     Attributes:
         title: of the file. variables: their names. nodes: along i, j and k, i fastest. dtype: float32 or float64.
-        zones: planned ones; the head is as long as all of them need.
+        head_bytes: of the head, whatever zones are there; `of` counts them.
 
     Raises InputError for a name that Tecplot cannot hold, and for numbers beyond its integers.
     """
@@ -58,10 +60,17 @@ class TecplotLayout:
     variables: tuple[str, ...]
     nodes: Index3
     dtype: str
-    zones: tuple[Zone, ...]
+    head_bytes: int
+
+    @staticmethod
+    def of(title: str, variables: Sequence[str], nodes: Index3, dtype: str, zones: int) -> TecplotLayout:
+        """With place for so many zones, whose names have up to NAME_PLACE characters."""
+        layout = TecplotLayout(title, tuple(variables), nodes, dtype, 0)
+        zone = size_of(_zone_head(Zone("t" * NAME_PLACE, 0.0), nodes))
+        return replace(layout, head_bytes=size_of(layout._elements(title, ())) + zones * zone)
 
     def __post_init__(self) -> None:
-        for name in (self.title, *self.variables, *(zone.name for zone in self.zones)):
+        for name in (self.title, *self.variables):
             check_name(name)
         for one in self.variables:
             if self.variables.count(one) > 1:
@@ -75,19 +84,19 @@ class TecplotLayout:
         """Bytes of a value."""
         return np.dtype(self.dtype).itemsize
 
-    @property
-    def head_bytes(self) -> int:
-        """Of the head, whatever zones are there."""
-        return size_of(self.head(len(self.zones)))
+    def head(self, zones: Sequence[Zone]) -> list[Element]:
+        """The head while these zones are there: value by value. Raises InputError where there is no place for them."""
+        missing = self.head_bytes - size_of(self._elements(self.title, zones))
+        if missing < 0:
+            raise InputError(f"a Tecplot file has no place for {len(zones)} zones; allowed: fewer, or a file for each")
+        return self._elements(self.title + " " * (missing // CHARACTER), zones)
 
-    def head(self, there: int) -> list[Element]:
-        """The head while so many zones are there: value by value."""
-        missing = sum(size_of(_zone_head(zone, self.nodes)) for zone in self.zones[there:])
-        elements: list[Element] = [("8s", MAGIC), ("i", 1), ("i", 0), *_text(self.title + " " * (missing // 4))]
+    def _elements(self, title: str, zones: Sequence[Zone]) -> list[Element]:
+        elements: list[Element] = [("8s", MAGIC), ("i", 1), ("i", 0), *_text(title)]
         elements.append(("i", len(self.variables)))
         for name in self.variables:
             elements += _text(name)
-        for zone in self.zones[:there]:
+        for zone in zones:
             elements += _zone_head(zone, self.nodes)
         return [*elements, ("f", END_OF_HEAD)]
 

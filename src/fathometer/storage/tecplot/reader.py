@@ -31,7 +31,7 @@ class TecplotFile:
     """A file whose head has been read.
 
     Attributes:
-        title, variables, zones: what the head says.
+        title, variables, zones: what the head says. head_bytes: of it.
 
     Raises InputError for a file that is none of these, and for one that ends early.
     """
@@ -53,7 +53,7 @@ class TecplotFile:
             if mark != END_OF_HEAD:
                 raise ValueError("mark")
             self._starts: list[tuple[int, np.dtype[np.generic]]] = []
-            at = file.tell()
+            at = self.head_bytes = file.tell()
             for zone in self.zones:
                 file.seek(at)
                 if self._float(file) != ZONE:

@@ -18,7 +18,7 @@ from fathometer.base import ledger
 from fathometer.parallel.collectives import LARGEST_MESSAGE, allgather, collective_errors
 from fathometer.parallel.decomposition import Index3
 from fathometer.storage import atomic
-from fathometer.storage.tecplot.layout import Element, TecplotLayout, packed
+from fathometer.storage.tecplot.layout import Element, TecplotLayout, Zone, packed
 from fathometer.storage.tecplot.ways import Way
 from fathometer.storage.volumes.collective_file import check_opening, mpi_hints
 from fathometer.storage.volumes.mpiio import failures, system_error
@@ -62,12 +62,13 @@ class TecplotWriter:
             with self._errors():
                 self._file = self._opened_by(comm)
 
-    def write(self, zone: int, nodes: Nodes, inside: Inside) -> None:
-        """Write a zone's values, then the head that knows of it.
+    def write(self, zones: Sequence[Zone], nodes: Nodes, inside: Inside) -> None:
+        """Write the values of the last of some zones, the others being there, then the head that knows of it.
 
         nodes: [k, j, i, variable] with halos, C-contiguous and of the file's type. inside: the nodes that are written.
         """
-        layout = self.layout
+        layout, zone = self.layout, len(zones) - 1
+        head = layout.head(zones)
         extremes = self._extremes(nodes[inside])
         with self._errors():
             if self.comm.rank == 0:
@@ -89,7 +90,7 @@ class TecplotWriter:
             if self._file is not None:
                 self._file.Set_view(0, MPI.BYTE, MPI.BYTE)
             if self.comm.rank == 0:
-                self._write_elements(0, layout.head(zone + 1))
+                self._write_elements(0, head)
 
     def close(self) -> None:
         """Close the file; what was written is on the device, where that is asked for."""
