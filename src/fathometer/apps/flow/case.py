@@ -174,5 +174,9 @@ def ranks_of(problem: Problem, ranks: int, path: Path) -> tuple[int, int]:
         z = ranks // y
         if z <= nz and y <= min(ny, nx // 2 + 1):
             return z, y
-    most = f"up to {min(ny, nx // 2 + 1)}" if problem.dims == 2 else f"z * y with z up to {nz}, y up to {ny}"
+    most = (
+        f"up to {min(ny, nx // 2 + 1)}"
+        if problem.dims == 2
+        else f"z * y with z up to {nz}, y up to {min(ny, nx // 2 + 1)}"
+    )
     raise InputError(f"{path}: found {ranks} ranks; allowed: {most}")

@@ -1,8 +1,8 @@
 """`fathometer plan` of an incompressible flow: seconds and memory from cells, steps and a machine's rates.
 
 Rates of the parts of a step are those of all cores at work (`fathometer calibrate`, probes.py), for each cell and
-stage; a transform takes as many of its own as its length doubles. Steps that the Courant number decides are those of the
-largest velocity at the beginning.
+stage; a transform takes as many of its own as its length doubles. Steps that the Courant number decides are those of
+the largest velocity at the beginning.
 """
 
 from __future__ import annotations

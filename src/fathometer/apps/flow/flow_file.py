@@ -37,9 +37,9 @@ Variable = Literal["x", "y", "z", "u", "v", "w", "p", "temperature", "vorticity"
 class GridTable(Table):
     """Cells of equal size in a box."""
 
-    cells: Annotated[tuple[Cells, ...], Loose, MinLen(2), MaxLen(3), Allowed("two or three numbers of cells")] = key(
-        "along x and y, or x, y and z"
-    )
+    cells: Annotated[
+        tuple[Cells, ...], Loose, MinLen(2), MaxLen(3), Allowed(f"two or three integers from {LEAST_CELLS} on")
+    ] = key("along x and y, or x, y and z")
     size: Annotated[tuple[Length, ...], Loose, MinLen(2), MaxLen(3), Allowed("two or three lengths")] = key(
         "of the box, along the same axes", "m"
     )

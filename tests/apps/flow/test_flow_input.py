@@ -1,0 +1,97 @@
+"""What is wrong with the input of an incompressible flow is said in one line."""
+
+import numpy as np
+import pytest
+from cli_support import run
+from input_values import text_of
+
+BOX = {
+    "grid": {"cells": [8, 6], "size": [1.0, 1.0]},
+    "fluid": {"viscosity": 0.01},
+    "initial": {"kind": "taylor-green"},
+    "time": {"end": 0.1},
+}
+WALLS = [{"side": side, "kind": "wall"} for side in ("y-", "y+")]
+
+
+def with_keys(**keys):
+    values = {section: dict(entries) for section, entries in BOX.items()}
+    for name, value in keys.items():
+        section, _, rest = name.partition("__")
+        if not rest:
+            values[section] = value
+        else:
+            values.setdefault(section, {})
+            place = values[section]
+            *inner, last = rest.split("__")
+            for one in inner:
+                place = place.setdefault(one, {})
+            place[last] = value
+    return values
+
+
+@pytest.mark.parametrize(
+    ("keys", "says"),
+    [
+        ({"grid__cells": [8, 3]}, "[grid] cells: found [8, 3]; allowed: two or three integers from 4 on"),
+        ({"grid__cells": [8]}, "[grid] cells"),
+        ({"grid__size": [1.0, 1.0, 1.0]}, "size: found 3 numbers; needed: 2, as cells has"),
+        ({"time__courant": 2.0}, "[time] courant: found 2"),
+        ({"side": [WALLS[0]]}, 'found one of "y-" alone; allowed: both sides across y, or none'),
+        ({"side": [*WALLS, WALLS[0]]}, 'side: found "y-" twice; allowed: once'),
+        ({"side": [{"side": "z-", "kind": "wall"}]}, 'side: found "z-"; allowed: sides across axes of [grid]'),
+        (
+            {"side": [{"side": f"x{e}", "kind": "inflow", "velocity": [1.0, 0.0]} for e in "-+"]},
+            'found "inflow" at x- and "inflow" at x+, which leave no solution; allowed: an inflow opposite an outflow',
+        ),
+        (
+            {"side": [{"side": "y-", "kind": "inflow", "velocity": [0.0, 1.0]}, {"side": "y+", "kind": "outflow"}]},
+            "found an inflow along y; allowed: along x",
+        ),
+        (
+            {"side": [{"side": "x-", "kind": "inflow", "velocity": [-1.0, 0.0]}, {"side": "x+", "kind": "outflow"}]},
+            "found velocities that are not all into the box; allowed: finite ones from 0 on",
+        ),
+        (
+            {"side": [{"side": "y-", "kind": "wall", "velocity": [0.0, 1.0]}, WALLS[1]]},
+            "velocity: found 1 m/s through the wall; allowed: 0 along y",
+        ),
+        ({"side": [WALLS[0] | {"temperature": 1.0}, WALLS[1]]}, "temperature: found; needed: [temperature]"),
+        ({"output__variables": ["u", "w"]}, '[output] variables: found "w"; allowed: x, y, u, v, p, vorticity'),
+        ({"output__tecplot__names": {"u": "Größe"}}, "name in a Tecplot file: found 'Größe'"),
+        ({"output__tecplot__names": {"u": "v"}}, "[output.tecplot] names: found"),
+        ({"output__tecplot__data": "rows"}, '[output] tecplot.data: found "rows"; allowed: "packed"'),
+        ({"time__step": 0.5}, "[time] step: found 0.5 s after 0 steps, with a Courant number of"),
+    ],
+)
+def test_one_line(keys, says, tmp_path, capsys):
+    path = tmp_path / "box.toml"
+    path.write_text(text_of(with_keys(**keys)))
+    done = run(capsys, "flow", path, "--quiet")
+    assert done.code == 2
+    [line] = done.err.splitlines()
+    assert line.startswith("fathometer: error: ")
+    assert says in line
+
+
+@pytest.mark.parametrize(("shape", "says"), [((5,), "found an array of shape (5,)"), ((6,), "not all into the box")])
+def test_profiles_that_do_not_fit(shape, says, tmp_path, capsys):
+    np.save(tmp_path / "profile.npy", np.linspace(-1, 1, *shape))
+    sides = [{"side": "x-", "kind": "inflow", "profile_file": "profile.npy"}, {"side": "x+", "kind": "outflow"}]
+    (tmp_path / "box.toml").write_text(text_of(with_keys(side=sides)))
+    done = run(capsys, "flow", tmp_path / "box.toml", "--quiet")
+    assert (done.code, says in done.err) == (2, True)
+
+
+def test_more_ranks_than_cells(tmp_path, capsys):
+    from fathometer.apps.flow.case import case_of, ranks_of
+    from fathometer.apps.flow.flow_file import IncompressibleFile
+    from fathometer.base.errors import InputError
+    from fathometer.config.input_file import load_input
+
+    path = tmp_path / "box.toml"
+    path.write_text(text_of(with_keys(grid__cells=[8, 6, 4], grid__size=[1.0, 1.0, 1.0])))
+    problem = case_of(load_input(IncompressibleFile, path, "the flow file")).problem
+    assert [ranks_of(problem, n, path) for n in (1, 4, 8, 20)] == [(1, 1), (4, 1), (4, 2), (4, 5)]
+    with pytest.raises(InputError, match=r"found 7 ranks; allowed: z \* y with z up to 4, y up to 5"):
+        ranks_of(problem, 7, path)
