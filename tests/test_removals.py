@@ -70,6 +70,14 @@ REMOVES = {
         "erase remove_parts": ["unfinished, by the same names", "unfinished, by the names of a study's files"],
         "remove_run remove_tree": ["by study.json in the folder around it"],
     },
+    "apps/flow/fields.py": {
+        "TecplotSeries._tidy remove_parts": [
+            "unfinished, by the names of files; the folder was seen to be a run's before"
+        ],
+        "TecplotSeries._tidy remove_file": [
+            "flow-NUMBER.plt of later times, flow.plt of a run that begins; the folder was seen to be a run's before"
+        ],
+    },
     "runs/field_series.py": {
         "NetcdfSeries._tidy remove_parts": [
             "unfinished, by the names of fields; the folder was seen to be a run's before"
@@ -173,8 +181,8 @@ REMOVES = {
 }
 # Folders of Python's, which go with the block that has made them.
 TEMPORARY = {
-    "apps/ocean/probes.py", "apps/reactive/probes.py", "lab/calibrate.py", "seismic/elastic/probes.py",
-    "seismic/probes.py", "storage/folder.py",
+    "apps/flow/probes.py", "apps/ocean/probes.py", "apps/reactive/probes.py", "lab/calibrate.py",
+    "seismic/elastic/probes.py", "seismic/probes.py", "storage/folder.py",
 }  # fmt: skip
 SCRIPTS = {("launch/slurm.py", 'rm -f "$fruitless"')}  # in a batch script: a file with the name of its job
 

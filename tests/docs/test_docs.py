@@ -100,6 +100,7 @@ def test_each_reference_of_an_input_file_is_on_one_page() -> None:
     ]
     assert sorted(holding) == [
         "flow-file.md",
+        "incompressible-file.md",
         "ocean-file.md",
         "reactive-chemistry.md",
         "recipes.md",
