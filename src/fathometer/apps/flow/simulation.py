@@ -54,7 +54,8 @@ class IncompressibleSimulation(Simulation):
     def begin(self) -> None:
         """Collective. The state at the beginning."""
         self._case.begin(self.model)
-        self.first = self._diagnosed() | {"step_seconds": 0.0}
+        self.first = self._diagnosed()
+        self.first["step_seconds"] = self._step_seconds(self._times[0])  # of the first step
         self.rows.append({"step": 0, "time_seconds": 0.0} | self.first)
 
     def resume(self) -> None:
