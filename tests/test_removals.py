@@ -181,8 +181,8 @@ REMOVES = {
 }
 # Folders of Python's, which go with the block that has made them.
 TEMPORARY = {
-    "apps/flow/probes.py", "apps/ocean/probes.py", "apps/reactive/probes.py", "lab/calibrate.py",
-    "seismic/elastic/probes.py", "seismic/probes.py", "storage/folder.py",
+    "apps/ocean/probes.py", "lab/calibrate.py", "runs/small_runs.py", "seismic/elastic/probes.py", "seismic/probes.py",
+    "storage/folder.py",
 }  # fmt: skip
 SCRIPTS = {("launch/slurm.py", 'rm -f "$fruitless"')}  # in a batch script: a file with the name of its job
 

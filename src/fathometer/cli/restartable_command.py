@@ -12,10 +12,10 @@ from fathometer.base.names import visible_name
 from fathometer.base.options import add_options
 from fathometer.cli import argument_groups, registry
 from fathometer.cli.application_run import run_application, run_options
-from fathometer.cli.command import Options, RankCall
+from fathometer.cli.command import Command, Options, RankCall
 from fathometer.runs.application import Demo
 from fathometer.runs.options import RunOptions
-from fathometer.runs.restart_hint import DEMO
+from fathometer.runs.restart_hint import DEMO, END_SECONDS
 
 
 @dataclass(frozen=True)
@@ -101,6 +101,29 @@ class RestartableCommand:
     def _demo(self, options: Options) -> Path:
         """The folder of the demo."""
         return options.output or Path(self.demo_folder)
+
+    def command(self, help: str, description: str, examples: str) -> Command:
+        """Itself as a command that has nothing of its own."""
+
+        def add_arguments(parser: argparse.ArgumentParser) -> None:
+            self.add_input(parser)
+            self.add_run(parser)
+
+        def prepare(options: Options) -> Any:
+            self.check(options)
+            return self.load(options)
+
+        return Command(
+            self.name,
+            help,
+            description,
+            examples,
+            add_arguments,
+            run_on_ranks=self.run_on_ranks,
+            prepare=prepare,
+            resume_hint=self.resume_hint,
+            end_seconds=END_SECONDS,
+        )
 
     def run_on_ranks(self, call: RankCall) -> None:
         """Collective. Run the input, or the demo."""

@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Iterable, Mapping
 from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+
+def values_hash(arrays: Iterable[npt.NDArray[Any] | None]) -> str:
+    """Of the values that a run takes from files, whatever the files are called."""
+    return hashlib.sha256(b"".join(np.ascontiguousarray(one).tobytes() for one in arrays)).hexdigest()[:16]
 
 
 def differences(before: Any, now: Any, where: str = "") -> list[str]:

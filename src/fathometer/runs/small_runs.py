@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -55,6 +56,25 @@ def copied_runs(
     except _Failed:
         return []
     return found[1:] or found
+
+
+def runs_on_each_core(
+    folder: Path, cpus: Iterable[int], command: str, text: str, seconds_of: SecondsOf
+) -> list[Record]:
+    """Records of a command on an input file whose results lie beside it, on each core at the same time: those of the
+    time in which all together took least; none where a run fails.
+
+    folder: in which they have folders of their own meanwhile. text: of the input file.
+    """
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".calibrate-") as name:
+        names = [str(cpu) for cpu in sorted(cpus)]
+        folders = [Path(name) / cpu for cpu in names]
+        for own in folders:
+            own.mkdir()
+            (own / "run.toml").write_text(text, encoding="utf-8")
+        words = [command, "run.toml", "--ranks", "1", "--threads", "1"]
+        found = copied_runs(folders, names, words, "run.json", seconds_of)
+    return min(found, key=lambda each: sum(one["ledger"]["wall_seconds"]["max"] for one in each), default=[])
 
 
 def least_seconds(records: Sequence[Record], phases: Iterable[str]) -> float:

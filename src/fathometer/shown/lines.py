@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from fathometer.base.formatting import power
+from fathometer.base.formatting import power, simulated_unit
 from fathometer.pictures import sheet
 from fathometer.pictures.colours import property_colours
 from fathometer.pictures.panel_grid import WIDTH, PanelGrid, columns_for
@@ -195,6 +195,21 @@ def series_panel(
             plot["log"] = True
         plots.append(plot | {"steps": True} if steps else plot)
     return {"kind": "lines", "name": name, "title": title, "caption": caption(each), "legend": [], "plots": plots}
+
+
+def course_panel(record: Mapping[str, Any], series: Sequence[Series]) -> Panel:
+    """The time series of a record's rows over the simulated time. Raises ValueError where there are no rows."""
+    rows: Sequence[Row] = record["results"]["course"]
+    unit, size = simulated_unit(max((row["time_seconds"] for row in rows), default=0.0))
+    return series_panel(
+        "course",
+        "Time series",
+        rows,
+        f"time ({unit})",
+        lambda part, first: mean_of(part, "time_seconds", size),
+        series,
+        lambda each: f"Each place is the mean of {each} rows." if each > 1 else "",
+    )
 
 
 def _value(rows: Sequence[Row], series: Series) -> float:

@@ -15,10 +15,10 @@ from fathometer.apps.flow.flow_file import IncompressibleFile, SideTable
 from fathometer.apps.flow.solver.model import FlowModel, Fluid, Problem
 from fathometer.apps.flow.solver.sides import SIDES, Side
 from fathometer.base.errors import InputError
+from fathometer.runs.fingerprint import values_hash
 from fathometer.storage.reading import decoding, readable
 
 Floats = npt.NDArray[np.float64]
-LEAST_PLANES = 1  # cells of a rank along an axis that is cut
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,8 +39,23 @@ class IncompressibleCase:
 
     def state_input(self) -> dict[str, Any]:
         """What of the input a state depends on, JSON-ready: a run of another one does not go on from it."""
-        values = self.file.resolved()
-        return {name: values.get(name) for name in ("grid", "fluid", "temperature", "side", "initial")}
+        values, keys = self.file.resolved(), self.file.output.tecplot
+        found = {name: values.get(name) for name in ("grid", "fluid", "temperature", "side", "initial")}
+        # Files of earlier times, or zones of the one file, are gone on with.
+        found["output"] = {
+            "variables": list(self.file.variables),
+            "series": keys.series,
+            "precision": keys.precision,
+            "title": keys.title,
+            "names": dict(keys.names),
+        }
+        profiles = {entry.side: self.problem.sides[entry.side] for entry in self.file.side if entry.profile_file}
+        return found | {
+            "values of": {
+                f'[[side]] "{name}" profile_file': values_hash([np.asarray(side.velocity[0])])
+                for name, side in profiles.items()
+            }
+        }
 
     def begin(self, model: FlowModel) -> None:
         """Collective. The fields at the beginning."""

@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from fathometer.apps.flow.case import case_of, ranks_of
+from fathometer.apps.flow.case import IncompressibleCase, case_of, ranks_of
 from fathometer.apps.flow.flow_file import IncompressibleFile
 from fathometer.apps.flow.solver.model import NOW
 from fathometer.base.errors import InputError
@@ -33,9 +33,10 @@ def plan(file: IncompressibleFile, machine: Machine, options: Mapping[str, Any])
         raise InputError(
             f"machine {machine.name}: spectral: missing; needed for an incompressible flow; `fathometer calibrate`"
         )
-    steps = steps_of(file)
+    case = case_of(file)
+    steps = steps_of(case)
     layouts = layouts_of(
-        file.path, machine, options, lambda ranks, nodes: predict(file, machine, rates, steps, ranks, nodes)
+        file.path, machine, options, lambda ranks, nodes: predict(case, machine, rates, steps, ranks, nodes)
     )
     record = {
         "schema_version": 1,
@@ -50,9 +51,9 @@ def plan(file: IncompressibleFile, machine: Machine, options: Mapping[str, Any])
     return CostEstimate(record, [title, "", *layouts.table(machine)])
 
 
-def steps_of(file: IncompressibleFile) -> int:
+def steps_of(case: IncompressibleCase) -> int:
     """Steps of a run, as many as its largest velocity at the beginning or at sides needs."""
-    keys, problem = file.time, case_of(file).problem
+    file, keys, problem = case.file, case.file.time, case.problem
     dt = keys.step
     if dt is None:
         speed = _largest_speed(file)
@@ -72,10 +73,10 @@ def _largest_speed(file: IncompressibleFile) -> float:
 
 
 def predict(
-    file: IncompressibleFile, machine: Machine, rates: SpectralRates, steps: int, ranks: int, nodes: int
+    case: IncompressibleCase, machine: Machine, rates: SpectralRates, steps: int, ranks: int, nodes: int
 ) -> Prediction:
     """The cost of a run. Raises InputError for more ranks than the grid allows."""
-    problem = case_of(file).problem
+    file, problem = case.file, case.problem
     along_z, along_y = ranks_of(problem, ranks, file.path)
     nx, ny, nz = problem.cells
     own = nx * math.ceil(ny / along_y) * math.ceil(nz / along_z)
@@ -114,10 +115,15 @@ def predict(
         Phase("write restart", kept / write, kept, states),
         Phase("finish", rates.finish_seconds),
     )
-    memory = {
-        "process": int(rates.process_bytes or machine.process_bytes),
-        "fields": own * DOUBLE * 3 * number,
-        "pressure": own * DOUBLE * 5,
-        "results": own * len(file.variables) * 8,
-    }
+    memory = {"process": int(rates.process_bytes or machine.process_bytes)}
+    memory |= array_bytes(own, number, len(file.variables))
     return Prediction(nodes, ranks, phases, memory, KERNEL)
+
+
+def array_bytes(cells: int, fields: int, variables: int) -> dict[str, int]:
+    """Memory of a rank's arrays, by what takes it. fields: velocities, and the temperature. variables: of results."""
+    return {
+        "fields": cells * DOUBLE * 3 * fields,
+        "pressure": cells * DOUBLE * 5,
+        "results": cells * DOUBLE * variables,
+    }

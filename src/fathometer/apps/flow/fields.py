@@ -104,9 +104,8 @@ class TecplotSeries(FieldSeries):
         atomic.remove_parts(self.folder, OWN)
         for path in list(self.folder.iterdir()):
             match = OWN.fullmatch(path.name)
-            number = int(match[1]) if match is not None and not self._one else 0
-            mine = match is not None or path.name == ONE
-            if mine and path not in self.files(self.written) and (match is None or number >= len(self.written)):
+            later = match is not None and not self._one and int(match[1]) >= len(self.written)
+            if later or (not self.written and (match is not None or path.name == ONE)):
                 remove_file(path)
         if self._one and self.written:  # zones after the state from which the run goes on
             self._layout = replace(self._layout, head_bytes=TecplotFile(self.path(0)).head_bytes)

@@ -24,9 +24,7 @@ from fathometer.storage.tecplot.ways import Calls, Data, Header, Keeping
 LEAST_CELLS, MOST_CELLS = 4, 1_000_000_000  # along an axis; in all
 MOST_TIMES = 10_000  # of results, by an interval
 
-Axis = Literal["x", "y", "z"]
 Speed = Annotated[float, Ge(-1e8), Le(1e8)]  # m/s
-Acceleration = Annotated[float, Ge(-1e8), Le(1e8)]  # m/s²
 Kelvin = Annotated[float, Ge(-1e8), Le(1e8)]
 Cells = Annotated[int, Ge(LEAST_CELLS), Le(1_000_000)]
 Length = Annotated[float, Ge(1e-9), Le(1e9)]  # m

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import mean
 from typing import TYPE_CHECKING, Any
 
+from fathometer.apps.flow.cost import array_bytes
 from fathometer.apps.flow.demo import flow_text
 from fathometer.apps.flow.solver.model import NOW
 from fathometer.plan.machine_file import SpectralRates
 from fathometer.record.ranks import seconds
 from fathometer.runs.probes import ProbesWithoutSteps, SecondsOf
-from fathometer.runs.small_runs import copied_runs
+from fathometer.runs.small_runs import runs_on_each_core
 
 if TYPE_CHECKING:
     from fathometer.parallel.threads import Binding, ThreadCounts
@@ -32,17 +32,9 @@ class FlowProbes(ProbesWithoutSteps):
     ) -> Iterator[dict[str, Any]]:
         """Rates of incompressible flow; nothing where the runs fail."""
         say("incompressible flow, a small one on each core")
-        with tempfile.TemporaryDirectory(dir=folder, prefix=".calibrate-") as name:
-            cpus = [str(cpu) for cpu in sorted(binding.cpus)]
-            folders = [Path(name) / cpu for cpu in cpus]
-            for own in folders:
-                own.mkdir()
-                (own / "run.toml").write_text(flow_text(CELLS, STEPS, 20.0), encoding="utf-8")
-            words = ["flow", "run.toml", "--ranks", "1", "--threads", "1"]
-            found = copied_runs(folders, cpus, words, "run.json", seconds_of)
-        if found:
-            least = min(found, key=lambda records: sum(record["ledger"]["wall_seconds"]["max"] for record in records))
-            yield {"spectral": rates_of(least).model_dump()}
+        records = runs_on_each_core(folder, binding.cpus, "flow", flow_text(CELLS, STEPS, 20.0), seconds_of)
+        if records:
+            yield {"spectral": rates_of(records).model_dump()}
 
 
 def rates_of(records: Sequence[Mapping[str, Any]]) -> SpectralRates:
@@ -59,6 +51,7 @@ def _rates(record: Mapping[str, Any]) -> dict[str, float]:
     stages = len(NOW) * results["steps"] * cells
     doublings = sum(math.log2(n) for n in shape[: dims - 1])
     values = cells * len(results["variables"]) * len(results["field_times_seconds"])
+    arrays = array_bytes(math.prod(shape), dims, len(results["variables"]))
     figures = {figure["name"]: figure["value"] for figure in record["figures"]}
     return {
         "cells": shape[0],
@@ -70,5 +63,5 @@ def _rates(record: Mapping[str, Any]) -> dict[str, float]:
         "value_seconds": phases["write fields"] / values,
         "start_seconds": phases["start-up"] + phases.get("set up", 0.0),
         "finish_seconds": sum(phases.get(name, 0.0) for name in ("draw", "finish", "report")),
-        "process_bytes": max(0.0, figures["peak memory"] - 8 * cells * (3 * dims + 5 + len(results["variables"]))),
+        "process_bytes": max(0.0, figures["peak memory"] - sum(arrays.values())),
     }

@@ -12,13 +12,12 @@ import numpy as np
 
 from fathometer.base import ledger
 from fathometer.base.errors import InputError
-from fathometer.base.formatting import simulated_unit
 from fathometer.pictures import sheet
 from fathometer.report.figures import COLOURS, POINT
 from fathometer.report.missing import missing
 from fathometer.report.scale import Values, spread
 from fathometer.runs.application import Panel
-from fathometer.shown.lines import Row, Series, mean_of, series_panel
+from fathometer.shown.lines import Series, course_panel
 from fathometer.shown.planes import Extent, Plane, planes_figure, planes_panel, thinned
 from fathometer.storage.tecplot.reader import TecplotFile
 
@@ -144,17 +143,6 @@ def draw(file: IncompressibleFile, grid: Mapping[str, Any], files: Sequence[str]
     return path
 
 
-def course_panel(record: Mapping[str, Any]) -> Panel:
+def series_panel(record: Mapping[str, Any]) -> Panel:
     """The time series. Raises ValueError where there are no rows."""
-    rows: Sequence[Row] = record["results"]["course"]
-    unit, size = simulated_unit(max((row["time_seconds"] for row in rows), default=0.0))
-    there = [one for one in SERIES if all(one.key in row for row in rows)]
-    return series_panel(
-        "course",
-        "Time series",
-        rows,
-        f"time ({unit})",
-        lambda part, first: mean_of(part, "time_seconds", size),
-        there,
-        lambda each: f"Each place is the mean of {each} rows." if each > 1 else "",
-    )
+    return course_panel(record, [one for one in SERIES if all(one.key in row for row in record["results"]["course"])])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -47,16 +48,18 @@ class IncompressibleSimulation(Simulation):
         self.fields = TecplotSeries(file, comm)
         self.files = {"fields": self.fields.folder}
         self._times = file.output_times
+        self._due = frozenset(self._times)
         self.rate = 0.0
         self.first: dict[str, float] = {}
-        self._seen: dict[str, float] = {}
+        self._seen: dict[str, float] = {}  # of the last step
 
     def begin(self) -> None:
         """Collective. The state at the beginning."""
         self._case.begin(self.model)
-        self.first = self._diagnosed()
-        self.first["step_seconds"] = self._step_seconds(self._times[0])  # of the first step
-        self.rows.append({"step": 0, "time_seconds": 0.0} | self.first)
+        self._seen = self._limits()
+        self._seen["step_seconds"] = self._step_seconds(self._times[0])  # of the first step
+        self._add_row()
+        self.first = {name: value for name, value in self.rows[0].items() if name not in ("step", "time_seconds")}
 
     def resume(self) -> None:
         """Collective. Go on: arrays and attributes are those of a state."""
@@ -92,14 +95,14 @@ class IncompressibleSimulation(Simulation):
 
     def step(self) -> None:
         """Collective. Take a step, and count it."""
-        next_time = next(time for time in self._times if time > self.time)
+        next_time = self._times[bisect_right(self._times, self.time)]
         dt = self._step_seconds(next_time - self.time)
         self.model.step(dt)
         self.steps += 1
         left = next_time - self.time - dt
         self.time = next_time if left <= SLACK * dt else self.time + dt
         self.counts["cell_updates"] += float(math.prod(self._case.problem.cells))
-        self._seen = self._diagnosed() | {"step_seconds": dt}
+        self._seen = self._limits() | {"step_seconds": dt}
 
     def _step_seconds(self, left: float) -> float:
         """The next step, s: the longest that is allowed, or such that those to the next result are alike.
@@ -119,10 +122,11 @@ class IncompressibleSimulation(Simulation):
         longest = min(keys.courant / self.rate if self.rate else math.inf, keys.diffusion * diffusive, left)
         return left / math.ceil(left / longest * (1 - SLACK))
 
-    def _diagnosed(self) -> dict[str, float]:
-        """Collective. What the state is like. Raises FathometerError where it has come apart."""
+    def _limits(self) -> dict[str, float]:
+        """Collective. What the next step is made of, and the divergence. Raises FathometerError where the state has
+        come apart."""
         with ledger.phase("diagnostics"):
-            found = self.model.diagnostics()
+            found = self.model.limits()
         self.rate = found.pop("courant_rate")
         if not math.isfinite(self.rate):
             raise FathometerError(f"step {self.steps}: the velocity is not finite")
@@ -131,11 +135,15 @@ class IncompressibleSimulation(Simulation):
     def look(self, row: bool, needed: bool) -> None:
         """Collective. Look at the state after a step where a row of the time series is due."""
         if row or self.steps % self._case.file.output.course_steps == 0:
-            self.rows.append({"step": self.steps, "time_seconds": self.time} | self._seen)
+            self._add_row()
+
+    def _add_row(self) -> None:
+        with ledger.phase("diagnostics"):
+            self.rows.append({"step": self.steps, "time_seconds": self.time} | self.model.means() | self._seen)
 
     def fields_due(self) -> bool:
         """Whether fields are to be written now."""
-        return self.time in self._times
+        return self.time in self._due
 
     def write_fields(self) -> None:
         """Collective. Write the fields as they are now."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,6 +23,7 @@ from fathometer.apps.ocean.solver.physics import Drag, Physics, StateEquation
 from fathometer.apps.ocean.solver.problem import TRACERS, Problem
 from fathometer.apps.ocean.stability import check_step
 from fathometer.base.errors import naming
+from fathometer.runs.fingerprint import values_hash
 from fathometer.storage.reading import readable
 from fathometer.storage.volumes.volume import open_volume
 
@@ -185,10 +185,7 @@ def file_hashes(case: OceanCase) -> dict[str, str]:
             found[f"[forcing] {name}.target"] = (given.target,)
     if getattr(file.forcing.heat_flux, "file", None) is not None:
         found["[forcing] heat_flux"] = (temperature.flux,)
-    return {
-        place: hashlib.sha256(b"".join(np.ascontiguousarray(part).tobytes() for part in parts)).hexdigest()[:16]
-        for place, parts in found.items()
-    }
+    return {place: values_hash(parts) for place, parts in found.items()}
 
 
 def _references(file: OceanFile) -> Iterator[tuple[str, str]]:

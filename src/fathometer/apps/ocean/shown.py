@@ -14,13 +14,13 @@ import numpy as np
 from fathometer.apps.ocean.field_maps import FieldFile, MapKind
 from fathometer.base import ledger
 from fathometer.base.errors import FathometerError
-from fathometer.base.formatting import simulated_unit, time_text
+from fathometer.base.formatting import time_text
 from fathometer.pictures import sheet
 from fathometer.report.figures import COLOURS, POINT
 from fathometer.report.missing import missing
 from fathometer.report.scale import Values, spread
 from fathometer.runs.application import Panel
-from fathometer.shown.lines import Row, Series, mean_of, series_panel
+from fathometer.shown.lines import Series, course_panel
 from fathometer.shown.planes import Plane, planes_figure, planes_panel, thinned
 
 if TYPE_CHECKING:
@@ -151,16 +151,6 @@ def ocean_figure(shown: Shown, subject: str) -> Figure:
     return planes_figure(subject, planes, shown.times, "land", width=WIDTH, columns=columns)
 
 
-def course_panel(record: Mapping[str, Any]) -> Panel:
+def series_panel(record: Mapping[str, Any]) -> Panel:
     """The time series. Raises ValueError where there are no rows."""
-    rows: Sequence[Row] = record["results"]["course"]
-    unit, size = simulated_unit(max((row["time_seconds"] for row in rows), default=0.0))
-    return series_panel(
-        "course",
-        "Time series",
-        rows,
-        f"time ({unit})",
-        lambda part, first: mean_of(part, "time_seconds", size),
-        SERIES,
-        lambda each: f"Each place is the mean of {each} rows." if each > 1 else "",
-    )
+    return course_panel(record, SERIES)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,7 +14,7 @@ from fathometer.apps.reactive.solver.memory import solver_bytes
 from fathometer.plan.machine_file import ImplicitRates
 from fathometer.record.ranks import seconds
 from fathometer.runs.probes import ProbesWithoutSteps, SecondsOf
-from fathometer.runs.small_runs import copied_runs
+from fathometer.runs.small_runs import runs_on_each_core
 
 if TYPE_CHECKING:
     from fathometer.parallel.threads import Binding, ThreadCounts
@@ -35,17 +34,9 @@ class ReactiveProbes(ProbesWithoutSteps):
         if find_spec("petsc4py") is None:
             return
         say("implicit solves, a small one on each core")
-        with tempfile.TemporaryDirectory(dir=folder, prefix=".calibrate-") as name:
-            cpus = [str(cpu) for cpu in sorted(binding.cpus)]
-            folders = [Path(name) / cpu for cpu in cpus]
-            for own in folders:
-                own.mkdir()
-                (own / "run.toml").write_text(flow_text(CELLS, STEPS, "."), encoding="utf-8")
-            words = ["reactive", "run.toml", "--ranks", "1", "--threads", "1"]
-            found = copied_runs(folders, cpus, words, "run.json", seconds_of)
-        if found:
-            least = min(found, key=lambda records: sum(record["ledger"]["wall_seconds"]["max"] for record in records))
-            yield {"implicit": rates_of(least).model_dump()}
+        records = runs_on_each_core(folder, binding.cpus, "reactive", flow_text(CELLS, STEPS, "."), seconds_of)
+        if records:
+            yield {"implicit": rates_of(records).model_dump()}
 
 
 def rates_of(records: Sequence[Mapping[str, Any]]) -> ImplicitRates:

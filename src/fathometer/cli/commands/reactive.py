@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import argparse
-from typing import Any
-
-from fathometer.cli.command import Command, Options
 from fathometer.cli.restartable_command import RestartableCommand
-from fathometer.runs.restart_hint import END_SECONDS
 
 DESCRIPTION = """\
 Advection, diffusion and dispersion of aqueous species with equilibria among them and minerals that dissolve and
@@ -22,29 +17,6 @@ EXAMPLES = """\
   fathometer reactive flow.toml --ranks 4 --resume"""
 
 
-RUN = RestartableCommand("reactive", "flow", "time.end=1e6")
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `fathometer reactive`."""
-    RUN.add_input(parser)
-    RUN.add_run(parser)
-
-
-def prepare(options: Options) -> Any:
-    """The input, and the modules that its run needs. Raises InputError for options that contradict each other."""
-    RUN.check(options)
-    return RUN.load(options)
-
-
-COMMAND = Command(
-    RUN.name,
-    "reactive flow through a porous medium, implicit in time",
-    DESCRIPTION,
-    EXAMPLES,
-    add_arguments,
-    run_on_ranks=RUN.run_on_ranks,
-    prepare=prepare,
-    resume_hint=RUN.resume_hint,
-    end_seconds=END_SECONDS,
+COMMAND = RestartableCommand("reactive", "flow", "time.end=1e6").command(
+    "reactive flow through a porous medium, implicit in time", DESCRIPTION, EXAMPLES
 )

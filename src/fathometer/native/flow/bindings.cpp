@@ -59,11 +59,15 @@ class FlowBlock {
         flow::correct(block, potential.data(), u.data());
     }
 
-    void diagnose(Fields u, double viscosity, Array<double, 3> row_sums, Array<double, 3> row_maxima) const {
+    void limits(Fields u, Array<double, 3> row_maxima) const {
+        check_arrays({{"u", u, padded(u)}, {"maxima", row_maxima, {block.cells[2], block.cells[1], maxima}}});
+        flow::limits(block, u.data(), row_maxima.data());
+    }
+
+    void totals(Fields u, double viscosity, Array<double, 3> row_sums) const {
         const Fluid fluid = fluid_of(u, viscosity, 0, 0, {}, {});
-        check_arrays({{"sums", row_sums, {block.cells[2], block.cells[1], sums}},
-                      {"maxima", row_maxima, {block.cells[2], block.cells[1], maxima}}});
-        flow::diagnose(block, fluid, u.data(), row_sums.data(), row_maxima.data());
+        check_arrays({{"sums", row_sums, {block.cells[2], block.cells[1], sums}}});
+        flow::totals(block, fluid, u.data(), row_sums.data());
     }
 
     void vorticity(Fields u, Array<double, 3> result) const {
@@ -140,8 +144,8 @@ void bind_flow(nb::module_ &m) {
              "next"_array.none(), "now"_a, "before"_a, Unlocked())
         .def("divergence", &FlowBlock::divergence, nb::kw_only(), "u"_array, "scale"_a, "result"_array, Unlocked())
         .def("correct", &FlowBlock::correct, nb::kw_only(), "potential"_array, "u"_array, Unlocked())
-        .def("diagnose", &FlowBlock::diagnose, nb::kw_only(), "u"_array, "viscosity"_a, "sums"_array, "maxima"_array,
-             Unlocked())
+        .def("limits", &FlowBlock::limits, nb::kw_only(), "u"_array, "maxima"_array, Unlocked())
+        .def("totals", &FlowBlock::totals, nb::kw_only(), "u"_array, "viscosity"_a, "sums"_array, Unlocked())
         .def("vorticity", &FlowBlock::vorticity, nb::kw_only(), "u"_array, "result"_array, Unlocked())
         .def("fill", &FlowBlock::fill, nb::kw_only(), "field"_array, "axis"_a, "side"_a, "kind"_a, "sign"_a,
              "constant"_a, "value"_array.none(), Unlocked());

@@ -202,18 +202,37 @@ void correct(const Block &block, const double *potential, double *u) {
     });
 }
 
-void diagnose(const Block &block, const Fluid &fluid, const double *u, double *row_sums, double *row_maxima) {
+void limits(const Block &block, const double *u, double *row_maxima) {
     const Inverses over(block);
     each_row(block, [&](int64_t k, int64_t j, int64_t row) {
-        double energy = 0, dissipation = 0, heat = 0, courant = 0, worst = 0;
+        double courant = 0, worst = 0;
         for (int64_t at = row; at < row + block.cells[0]; ++at) {
-            double speeds = 0, out = 0, strain = 0;
+            double speeds = 0, out = 0;
+            for (int a = 0; a < block.dims; ++a) {
+                const double low = u[a * block.field + at], high = u[a * block.field + at + block.stride[a]];
+                speeds += std::max(std::abs(low), std::abs(high)) * over.first[a];
+                out += (high - low) * over.first[a];
+            }
+            courant = std::max(courant, speeds);
+            worst = std::max(worst, std::abs(out));
+            if (!(speeds <= courant)) // not a number
+                courant = speeds;
+        }
+        double *to = row_maxima + maxima * (k * block.cells[1] + j);
+        to[0] = courant, to[1] = worst;
+    });
+}
+
+void totals(const Block &block, const Fluid &fluid, const double *u, double *row_sums) {
+    const Inverses over(block);
+    each_row(block, [&](int64_t k, int64_t j, int64_t row) {
+        double energy = 0, dissipation = 0, heat = 0;
+        for (int64_t at = row; at < row + block.cells[0]; ++at) {
+            double strain = 0;
             for (int a = 0; a < block.dims; ++a) {
                 const double *q = u + a * block.field;
                 const double low = q[at], high = q[at + block.stride[a]];
                 energy += 0.25 * (low * low + high * high);
-                speeds += std::max(std::abs(low), std::abs(high)) * over.first[a];
-                out += (high - low) * over.first[a];
                 for (int b = 0; b < block.dims; ++b) {
                     const double up = q[at + block.stride[b]] - q[at], down = q[at] - q[at - block.stride[b]];
                     strain += 0.5 * (up * up + down * down) * over.second[b];
@@ -222,14 +241,9 @@ void diagnose(const Block &block, const Fluid &fluid, const double *u, double *r
             dissipation += fluid.viscosity * strain;
             if (fluid.heated)
                 heat += u[block.dims * block.field + at];
-            courant = std::max(courant, speeds);
-            worst = std::max(worst, std::abs(out));
-            if (!(speeds <= courant)) // not a number
-                courant = speeds;
         }
-        const int64_t number = k * block.cells[1] + j;
-        row_sums[sums * number] = energy, row_sums[sums * number + 1] = dissipation, row_sums[sums * number + 2] = heat;
-        row_maxima[maxima * number] = courant, row_maxima[maxima * number + 1] = worst;
+        double *to = row_sums + sums * (k * block.cells[1] + j);
+        to[0] = energy, to[1] = dissipation, to[2] = heat;
     });
 }
 

@@ -47,10 +47,13 @@ void divergence(const Block &block, const double *u, double scale, double *resul
 // Takes the gradient of a potential with halo from the velocities.
 void correct(const Block &block, const double *potential, double *u);
 
-// By row of owned cells (nz, ny): sums of kinetic energy, of dissipation and of the temperature; the largest sum of
-// Courant numbers over time step, and the largest divergence.
-constexpr int sums = 3, maxima = 2;
-void diagnose(const Block &block, const Fluid &fluid, const double *u, double *row_sums, double *row_maxima);
+// By row of owned cells (nz, ny): the largest sum of Courant numbers over time step, and the largest divergence.
+constexpr int maxima = 2;
+void limits(const Block &block, const double *u, double *row_maxima);
+
+// By row of owned cells (nz, ny): sums of kinetic energy, of dissipation and of the temperature.
+constexpr int sums = 3;
+void totals(const Block &block, const Fluid &fluid, const double *u, double *row_sums);
 
 // Magnitude of the vorticity at the centres of owned cells, of the means of its components at their edges.
 void vorticity(const Block &block, const double *u, double *result);

@@ -31,7 +31,7 @@ from fathometer.apps.flow.solver.sides import (
     velocity_halo,
 )
 from fathometer.base import ledger
-from fathometer.parallel.collectives import synchronised
+from fathometer.parallel.collectives import allgather, synchronised
 from fathometer.parallel.decomposition import Decomposition, Index3
 from fathometer.parallel.halo import HaloExchange, HaloField
 
@@ -139,7 +139,8 @@ class FlowModel:
         self._pressure = PressureSolver(problem.cells[::-1], waves, ranks, comm, workers, dims)
         cut = [axis for axis, count in enumerate((*ranks, 1)) if count > 1]
         self._exchanges = {id(array): self._exchange(array, cut) for array in (self.fields, self._next)}
-        self._faces = {id(array): self._face_exchange(array, cut) for array in (self.fields, self._next)}
+        arrays = (self.fields, self._next, self._rates)
+        self._faces = {id(array): self._face_exchange(array, cut) for array in arrays}
         first: Any = tuple(halo)
         self._potential_exchange = HaloExchange(
             comm, self.block, [HaloField(self._potential, first, tuple(cut))] if cut else [], 1
@@ -323,9 +324,7 @@ class FlowModel:
                 if field == call["axis"]:
                     given = call if call["kind"] == "wrap" else call | {"constant": 0.0, "value": None}
                     self._kernels.fill(field=self._rates[field], **given)
-            exchange = self._face_exchange(self._rates, [axis for axis, n in enumerate(self.block.ranks) if n > 1])
-            self._move(exchange)
-            exchange.close()
+            self._move(self._faces[id(self._rates)])
         self._potential_of(self._rates)
         return self._potential[self._inside].copy()
 
@@ -343,32 +342,33 @@ class FlowModel:
         self._kernels.vorticity(u=self.fields, result=result)
         return result
 
-    def diagnostics(self) -> dict[str, float]:
-        """Collective. Means over the box of kinetic energy (m²/s²), dissipation (m²/s³) and temperature (K); the
-        largest sum of speed over spacing, and the largest divergence (1/s). The same on any number of ranks: rows of
-        cells along x are summed up by one rank, and rows in one order."""
+    def limits(self) -> dict[str, float]:
+        """Collective. The largest sum of speed over spacing, and the largest divergence, 1/s; NaN where a velocity is
+        not a number."""
+        rows = np.empty((*self.block.local_shape[:2], _native.FLOW_MAXIMA))
+        self._kernels.limits(u=self.fields, maxima=rows)
+        own = rows.reshape(-1, _native.FLOW_MAXIMA).max(axis=0)
+        rate, divergence = np.max(allgather(self.comm, own), axis=0)
+        return {"courant_rate": float(rate), "divergence": float(divergence)}
+
+    def means(self) -> dict[str, float]:
+        """Collective. Over the box: kinetic energy (m²/s²), dissipation (m²/s³), and temperature (K), if there is one.
+        The same on any number of ranks: rows of cells along x are summed up by one rank, and rows in one order."""
         nz, ny, _ = self.block.shape
         rows = np.zeros((nz, ny, _native.FLOW_SUMS))
-        maxima = np.empty((*self.block.local_shape[:2], _native.FLOW_MAXIMA))
         own = np.empty((*self.block.local_shape[:2], _native.FLOW_SUMS))
-        self._kernels.diagnose(u=self.fields, viscosity=self.problem.fluid.viscosity, sums=own, maxima=maxima)
+        self._kernels.totals(u=self.fields, viscosity=self.problem.fluid.viscosity, sums=own)
         (z0, y0, _), (z1, y1, _) = self.block.lo, self.block.hi
         rows[z0:z1, y0:y1] = own
-        worst = maxima.reshape(-1, _native.FLOW_MAXIMA).max(axis=0)  # NaN where one is not a number
         with synchronised(self.comm), ledger.communication():
             self.comm.Allreduce(mpi.IN_PLACE, rows, mpi.SUM)  # each is of one rank, and 0 on all others
-            every = self.comm.allgather(worst)
-        energy, dissipation, heat = (
-            math.fsum(column) / math.prod(self.block.shape) for column in rows.reshape(-1, 3).T
-        )
-        rate, divergence = np.max(every, axis=0)
-        found = {
-            "energy": energy,
-            "dissipation": dissipation,
-            "courant_rate": float(rate),
-            "divergence": float(divergence),
-        }
-        return found | ({"temperature": heat} if self.problem.fluid.heated else {})
+        cells, names = math.prod(self.block.shape), ("energy", "dissipation", "temperature")
+        found = [math.fsum(column) / cells for column in rows.reshape(-1, _native.FLOW_SUMS).T]
+        return dict(zip(names[: 2 + self.problem.fluid.heated], found, strict=False))
+
+    def diagnostics(self) -> dict[str, float]:
+        """Collective. `means` and `limits`."""
+        return self.means() | self.limits()
 
     def close(self) -> None:
         """Free what MPI keeps."""
