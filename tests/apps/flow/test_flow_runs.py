@@ -115,3 +115,20 @@ def test_a_folder_with_results_is_not_overwritten(whole, capsys):
     assert done.code == 2
     assert "--overwrite" in done.err
     assert results(whole) == before
+
+
+@pytest.mark.parametrize("change", ["profile", "variables"])
+def test_a_run_of_other_input_does_not_go_on(change, tmp_path, capsys):
+    sides = [{"side": "x-", "kind": "inflow", "profile_file": "profile.npy"}, {"side": "x+", "kind": "outflow"}]
+    folder = begin(tmp_path / "changed", side=sides, temperature={"diffusivity": 0.01})
+    np.save(folder / "profile.npy", np.ones((8, 10)))
+    assert run(capsys, "flow", folder / "box.toml", "--quiet", "--set", "time.end=0.1").code == 0
+    before, words = results(folder), []
+    if change == "profile":
+        np.save(folder / "profile.npy", np.linspace(1, 2, 80).reshape(8, 10))
+    else:
+        words = ["--set", 'output.variables=["x","y","z","u"]']
+    done = run(capsys, "flow", folder / "box.toml", "--quiet", "--resume", *words)
+    assert done.code == 2
+    assert ("profile_file" if change == "profile" else "output.variables") in done.err
+    assert results(folder) == before
