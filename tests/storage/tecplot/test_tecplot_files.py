@@ -66,6 +66,7 @@ def test_our_own_reader(tmp_path):
         ("step 1", 0.25, NODES),
     ]
     assert (file.read(1, "p") == values("float32", 1)[..., 3]).all()
+    assert (file.section(1, "p", 2) == values("float32", 1)[:, 2, :, 3]).all()
 
 
 def test_extremes_stand_before_the_values(tmp_path):

@@ -89,8 +89,7 @@ def _plane(file: TecplotFile, zone: int, name: str, shape: Sequence[int]) -> Val
     """Values (x, last axis) of a variable on the middle plane."""
     if file.zones[zone].nodes != (*shape, 1)[:3]:
         raise InputError(f"{file.path}: holds {file.zones[zone].nodes} nodes; needed: {(*shape, 1)[:3]}")
-    values = file.read(zone, name)
-    found = values[0] if len(shape) == 2 else values[:, shape[1] // 2]
+    found = file.read(zone, name)[0] if len(shape) == 2 else file.section(zone, name, shape[1] // 2)
     return np.asarray(found.T, np.float32)
 
 

@@ -78,6 +78,17 @@ class TecplotFile:
             values = np.fromfile(self.path, dtype, count, offset=start + number * count * dtype.itemsize)
         return np.asarray(values.reshape(nodes[::-1]), np.float64)
 
+    def section(self, zone: int, variable: str, j: int) -> npt.NDArray[np.float64]:
+        """The values of a variable at one j, [k, i]: nothing else is read."""
+        number, (start, dtype) = self.variables.index(variable), self._starts[zone]
+        ni, nj, nk = self.zones[zone].nodes
+        rows = np.empty((nk, ni), dtype)
+        with reading(self.path), self.path.open("rb") as file:
+            for k in range(nk):
+                file.seek(start + (((number * nk + k) * nj) + j) * ni * dtype.itemsize)
+                rows[k] = np.fromfile(file, dtype, ni)
+        return np.asarray(rows, np.float64)
+
     @staticmethod
     def _integers(file: BinaryIO, count: int) -> tuple[int, ...]:
         return struct.unpack(f"<{count}i", file.read(4 * count))

@@ -21,7 +21,7 @@ from fathometer.storage import atomic
 from fathometer.storage.tecplot.layout import Element, TecplotLayout, Zone, packed
 from fathometer.storage.tecplot.ways import Way
 from fathometer.storage.volumes.collective_file import check_opening, mpi_hints
-from fathometer.storage.volumes.mpiio import failures, system_error
+from fathometer.storage.volumes.mpiio import check_moved, failures, system_error
 
 Nodes = npt.NDArray[Any]
 Inside = tuple[slice, slice, slice]
@@ -175,7 +175,9 @@ class TecplotWriter:
                 if piece.view is not None:
                     file.Set_view(start, self._kind, piece.view)
                     start = 0
-                (file.Write_at_all if together else file.Write_at)(start, piece.memory)
+                status = MPI.Status()
+                (file.Write_at_all if together else file.Write_at)(start, piece.memory, status)
+                check_moved(status, piece.size)
         finally:
             for datatype in piece.own:
                 datatype.Free()

@@ -131,9 +131,7 @@ class MpiFile:
         request.Wait()
 
     def _check_count(self, status: MPI.Status, count: int) -> None:
-        moved = status.Get_count(MPI.BYTE)
-        if moved != count * self._array.dtype.itemsize:
-            raise OSError(errno.EIO, f"MPI moved {moved} bytes of {count * self._array.dtype.itemsize}")
+        check_moved(status, count * self._array.dtype.itemsize)
 
     def _view(self, shape: Sequence[int], lo: Sequence[int]) -> MPI.Datatype:
         """The datatype of the file view: this rank's block within the array.
@@ -230,6 +228,13 @@ def failures(step: Callable[[], Any]) -> list[OSError]:
     except OSError as error:
         return [error]
     return []
+
+
+def check_moved(status: MPI.Status, size: int) -> None:
+    """Raises OSError where a call has moved another number of bytes."""
+    moved = status.Get_count(MPI.BYTE)
+    if moved != size:
+        raise OSError(errno.EIO, f"MPI moved {moved} bytes of {size}")
 
 
 def system_error(error: MPI.Exception) -> OSError:
