@@ -197,7 +197,7 @@ def series_panel(
     return {"kind": "lines", "name": name, "title": title, "caption": caption(each), "legend": [], "plots": plots}
 
 
-def course_panel(record: Mapping[str, Any], series: Sequence[Series]) -> Panel:
+def time_series_panel(record: Mapping[str, Any], series: Sequence[Series]) -> Panel:
     """The time series of a record's rows over the simulated time. Raises ValueError where there are no rows."""
     rows: Sequence[Row] = record["results"]["course"]
     unit, size = simulated_unit(max((row["time_seconds"] for row in rows), default=0.0))

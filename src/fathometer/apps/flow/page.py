@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from fathometer.apps.flow.shown import FIELDS, field_panels, series_panel
+from fathometer.apps.flow.shown import FIELDS, course_panel, field_panels
 from fathometer.base.formatting import bytes_in_words, time_text
 from fathometer.report.missing import panels_of_results, panels_or_missing
 from fathometer.runs.application import Heading, Panel
@@ -35,7 +35,7 @@ def parts_table(record: Mapping[str, Any]) -> Panel:
 
 # Panels of what only a run that has ended knows, by their entries of the results.
 OF_RESULTS: tuple[tuple[str, str, Callable[[Mapping[str, Any]], Panel]], ...] = (
-    ("Time series", "course", series_panel),
+    ("Time series", "course", course_panel),
     ("Parts of a step", "balance", parts_table),
 )
 

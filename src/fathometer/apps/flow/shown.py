@@ -17,7 +17,7 @@ from fathometer.report.figures import COLOURS, POINT
 from fathometer.report.missing import missing
 from fathometer.report.scale import Values, spread
 from fathometer.runs.application import Panel
-from fathometer.shown.lines import Series, course_panel
+from fathometer.shown.lines import Series, time_series_panel
 from fathometer.shown.planes import Extent, Plane, planes_figure, planes_panel, thinned
 from fathometer.storage.tecplot.reader import TecplotFile
 
@@ -142,6 +142,8 @@ def draw(file: IncompressibleFile, grid: Mapping[str, Any], files: Sequence[str]
     return path
 
 
-def series_panel(record: Mapping[str, Any]) -> Panel:
+def course_panel(record: Mapping[str, Any]) -> Panel:
     """The time series. Raises ValueError where there are no rows."""
-    return course_panel(record, [one for one in SERIES if all(one.key in row for row in record["results"]["course"])])
+    return time_series_panel(
+        record, [one for one in SERIES if all(one.key in row for row in record["results"]["course"])]
+    )

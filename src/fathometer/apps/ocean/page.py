@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from fathometer.apps.ocean.page_tables import balance_table, block_panel, parts_table, solver_table
-from fathometer.apps.ocean.shown import MAPS, map_panels, series_panel
+from fathometer.apps.ocean.shown import MAPS, course_panel, map_panels
 from fathometer.base.formatting import bytes_in_words, count, digits, number_of, time_text
 from fathometer.report.missing import panels_of_results, panels_or_missing
 from fathometer.runs.application import Heading, Panel
 
 # Panels of what only a run that has ended knows, by their entries of the results.
 OF_RESULTS: tuple[tuple[str, str, Callable[[Mapping[str, Any]], Panel]], ...] = (
-    ("Time series", "course", series_panel),
+    ("Time series", "course", course_panel),
     ("Barotropic and baroclinic", "performance", parts_table),
     ("Contents of the tracers", "balance", balance_table),
     ("Blocks", "blocks", block_panel),

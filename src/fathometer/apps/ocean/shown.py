@@ -20,7 +20,7 @@ from fathometer.report.figures import COLOURS, POINT
 from fathometer.report.missing import missing
 from fathometer.report.scale import Values, spread
 from fathometer.runs.application import Panel
-from fathometer.shown.lines import Series, course_panel
+from fathometer.shown.lines import Series, time_series_panel
 from fathometer.shown.planes import Plane, planes_figure, planes_panel, thinned
 
 if TYPE_CHECKING:
@@ -151,6 +151,6 @@ def ocean_figure(shown: Shown, subject: str) -> Figure:
     return planes_figure(subject, planes, shown.times, "land", width=WIDTH, columns=columns)
 
 
-def series_panel(record: Mapping[str, Any]) -> Panel:
+def course_panel(record: Mapping[str, Any]) -> Panel:
     """The time series. Raises ValueError where there are no rows."""
-    return course_panel(record, SERIES)
+    return time_series_panel(record, SERIES)
