@@ -94,6 +94,10 @@ class FieldSeries(ABC):
                     self.folder.mkdir(parents=True, exist_ok=True)
                     self._tidy()
 
+    def close(self) -> None:
+        """Close what is open between moments."""
+        return
+
 
 class NetcdfSeries(FieldSeries):
     """A NetCDF file for each moment, by the number of steps; fields as boxes of the ranks.

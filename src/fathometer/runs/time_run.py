@@ -65,6 +65,7 @@ def simulate(application: ModelInTime, input: Any, comm: MPI.Intracomm, context:
         try:
             return _run(application, model, run, case.state_input(), context)
         finally:
+            model.fields.close()
             model.close()
 
 
@@ -86,6 +87,7 @@ def _run(
         if not model.fields.is_written(model.steps, model.time):
             _write_fields(model)
         _write_state(application, model, states)
+        model.fields.close()
     files = dict(model.files)
     with ledger.phase("draw"), collective_errors(comm):
         if comm.rank == 0:

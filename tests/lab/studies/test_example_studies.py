@@ -15,6 +15,8 @@ from paths import ROOT
 from patience import PATIENCE
 from support import FULL
 
+from fathometer.base.errors import InputError
+from fathometer.lab.cluster.gluster import require_gluster
 from fathometer.lab.studies.comparison import compare_builds
 from fathometer.lab.studies.mixes import ALONE, THROUGHPUT
 from fathometer.lab.studies.store import read_results
@@ -214,6 +216,25 @@ def test_the_study_of_decimated_steps(tmp_path):
     assert "AWP-ODC" in done.out + (tmp_path / "decimated-steps.study" / "study.md").read_text()
 
 
+@pytest.mark.trials
+def test_the_study_of_a_tecplot_file(tmp_path):
+    """A round of few cases, on the disk alone: as many calls as the guide says, and what one machine cannot show."""
+    require_clusters()
+    few = {r'place = \["shared", "network"\] ': 'place = ["shared"]', r", network_folder = true": ""}
+    few |= {r'"ompio", "romio321"': '"ompio"', r'"offsets", "memory", "views", "packed"': '"offsets", "packed"'}
+    found, done = measured(copied("tecplot.toml", tmp_path, ONE_ROUND | few))
+    calls = {tuple(case.case.settings.values())[1:]: case.values("I/O calls")[1] for case in found.cases.values()}
+    variables, times, rows = 6, 2, 32 * 32
+    # Beside writing: opened and closed by each node; rank 0 writes two headers a time.
+    assert calls[1, "ompio", "types", "kept", "packed", "collective"] == times * (variables + 2) + 1
+    assert calls[2, "ompio", "types", "kept", "packed", "collective"] == times * (2 * variables + 2) + 2
+    assert calls[1, "ompio", "types", "kept", "offsets", "independent"] == times * (variables * rows + 2) + 1
+    assert calls[1, "ompio", "types", "call", "offsets", "independent"] == 3 * times * (variables * rows + 2)
+    assert "What one machine cannot show" in done.out
+    assert "PICMSS" in (tmp_path / "tecplot.study" / "study.html").read_text()
+    assert cluster_names() == []
+
+
 full = pytest.mark.skipif(not FULL, reason="minutes each: make verify")
 
 
@@ -235,6 +256,7 @@ full = pytest.mark.skipif(not FULL, reason="minutes each: make verify")
         "reactive-interconnect",
         "ocean-grids",
         "decimated-steps",
+        "tecplot",
     ],
 )
 def test_whole(tmp_path, name):
@@ -242,6 +264,11 @@ def test_whole(tmp_path, name):
         pytest.importorskip("petsc4py", reason="PETSc is not installed")
     if name in ("throughput", "mix") and shutil.which("flow") is None:
         pytest.skip("no program flow on PATH: libopm-simulators-bin")
+    if name == "tecplot":
+        try:
+            require_gluster(user_namespace=os.geteuid() != 0)
+        except InputError as error:
+            pytest.skip(str(error))
     # An hour on two cores: a tenth of the steps here.
     fewer = {r"steps = \[100\]": "steps = [10]", r"\[1, 10, 100\]": "[1, 10]"} if name == "decimated-steps" else {}
     found, done = measured(copied(f"{name}.toml", tmp_path, fewer))
@@ -275,7 +302,7 @@ def test_every_example_is_here_and_in_the_chapter():
     names = {path.name for path in STUDIES.glob("*.toml")}
     on_this_host = {"ranks-threads", "storage", "throughput", "regression", "shared-memory", "decimated-steps"}
     on_a_cluster = {"interconnect", "placement", "collectives", "cluster-throughput", "mix"}
-    on_a_cluster |= {"reactive-profile", "reactive-interconnect", "ocean-grids"}
+    on_a_cluster |= {"reactive-profile", "reactive-interconnect", "ocean-grids", "tecplot"}
     assert names == {f"{name}.toml" for name in on_this_host | on_a_cluster}
     text = (ROOT / "docs" / "guide" / "studies.md").read_text(encoding="utf-8")
     assert names <= set(re.findall(r"^\| `([\w-]+\.toml)` \|", text, re.MULTILINE))

@@ -86,7 +86,7 @@ def test_values_stay_where_they_are_when_zones_are_added(there, tmp_path):
         assert len(TecplotFile(path).zones) == there
 
 
-WAYS = [*itertools.product(("types", "elements"), ("kept", "reopened"), ("packed", "views", "memory", "offsets"),
+WAYS = [*itertools.product(("types", "elements"), ("kept", "step", "call"), ("packed", "views", "memory", "offsets"),
                            ("collective", "independent"))]  # fmt: skip
 
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -77,6 +77,8 @@ class TecplotSeries(FieldSeries):
         # Runs that are ended in between and go on write one zone more each.
         self._layout = layout_of(file, len(file.output_times) + 1 + SPARE)
         self._one = file.output.tecplot.series == "file"
+        self._writer: TecplotWriter | None = None  # of the one file
+        self._reserving: BinaryIO | None = None  # the one file on rank 0, beside MPI
 
     def path(self, index: int) -> Path:
         """The file of a time, by its number."""
@@ -137,11 +139,19 @@ class TecplotSeries(FieldSeries):
         path, layout = self.path(0), self._layout
         with collective_errors(self.comm), atomic.writing(path):
             if self.comm.rank == 0:
-                with path.open("r+b" if len(times) > 1 else "wb") as file:
-                    atomic.reserve(file.fileno(), layout.bytes(len(times)))
-        writer = TecplotWriter(path, layout, way_of(self._file), self.comm, lo, shape)
-        writer.write(zones_at(times), nodes, inside)
-        writer.close()
+                self._reserving = self._reserving or path.open("r+b" if len(times) > 1 else "wb")
+                atomic.reserve(self._reserving.fileno(), layout.bytes(len(times)))
+        if self._writer is None:
+            self._writer = TecplotWriter(path, layout, way_of(self._file), self.comm, lo, shape)
+        self._writer.write(zones_at(times), nodes, inside)
+
+    def close(self) -> None:
+        """Close the one file."""
+        writer, reserving, self._writer, self._reserving = self._writer, self._reserving, None, None
+        if reserving is not None:
+            reserving.close()
+        if writer is not None:
+            writer.close()
 
     def _nodes(self, model: FlowModel) -> npt.NDArray[Any]:
         """All variables of this rank's cells, [z, y, x, variable] with a halo of one cell, as solvers have them."""

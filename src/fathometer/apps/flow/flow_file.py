@@ -161,7 +161,7 @@ class TecplotTable(Table):
     title: str = key("in the file", "", "incompressible flow")
     names: dict[str, str] = key("of variables in the file, by their names here", "", {})
     header: Header = key("types: one structure datatype; elements: a call for each value", "", "types")
-    file: Keeping = key("kept: opened once; reopened: for each call", "", "kept")
+    file: Keeping = key("kept: opened once; step: for each time; call: for each call", "", "kept")
     data: Data = key(
         "packed: copied into a buffer first; views: datatypes of memory and of the file; memory: a datatype of memory "
         "alone; offsets: a call for each row",

@@ -197,6 +197,7 @@ class IncompressibleSimulation(Simulation):
             Figure("steps", own, "1", "none", "context"),
             Figure("cell updates", updates, "cells_per_second", "higher"),
             Figure("write fields", written, "seconds", "lower"),
+            Figure("I/O calls of fields", _calls(account, "write fields"), "1", "lower", "context"),
             Figure("peak memory", largest_peak(account["ranks"]), "bytes", "lower"),
         ]
         for phase in STEP:
@@ -206,3 +207,9 @@ class IncompressibleSimulation(Simulation):
     def close(self) -> None:
         """Collective. Free what the model holds beside memory."""
         self.model.close()
+
+
+def _calls(account: dict[str, Any], phase: str) -> int:
+    """I/O calls of all ranks in a phase."""
+    means: list[float] = [e["calls"]["mean"] for e in account["phases"] if (e["phase"], e["category"]) == (phase, "io")]
+    return round(sum(means) * len(account["ranks"]))

@@ -231,6 +231,7 @@ class Study(InputFile):
 
     title: str = key("of the study")
     question: str = key("that it answers", default="")
+    limits: str = key("what its numbers do not show; said beside the answer", default="")
     nested: Names = key("factors for each of whose values the study is made by itself", default=())
     prepare: Annotated[tuple[PrepareTable, ...], Loose] = key("what makes inputs, once", default=())
     application: ProgramTable | None = key("the program that is run", default=None)

@@ -1,7 +1,7 @@
 """Ways of writing a Tecplot file by MPI-IO, as a published study compared them; all of them give the same bytes.
 
     header   elements: a call for each value of it         types: one structure datatype for all of them
-    file     reopened: before each call                    kept: opened once
+    file     kept: opened once                             step: for each zone     call: for each call
     data     offsets: a call for each row of nodes, copied out of the solver's array, at an offset that a loop counts
              memory: a derived datatype of memory leaves halos out and picks one of the interleaved variables
              views: the same with a derived datatype of the file, so that a variable is one call
@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Header = Literal["types", "elements"]
-Keeping = Literal["kept", "reopened"]
+Keeping = Literal["kept", "step", "call"]
 Data = Literal["packed", "views", "memory", "offsets"]
 Calls = Literal["collective", "independent"]
 

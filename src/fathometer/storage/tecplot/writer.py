@@ -52,18 +52,15 @@ class TecplotWriter:
         self.path, self.layout, self.way, self.comm = path, layout, way, comm
         self._lo, self._shape = lo, shape
         check_opening(path, comm, os.O_RDWR)
-        self._info = mpi_hints(way.hints)
         self._kind = MPI.FLOAT if layout.dtype == "float32" else MPI.DOUBLE
         planes, rows = np.max(allgather(comm, (shape[0], shape[0] * shape[1])), axis=0)
         self._most_planes, self._most_rows = int(planes), int(rows)
         self._heights = set(allgather(comm, shape[1]))
         self._file: MPI.File | None = None
-        if way.file == "kept":
-            with self._errors():
-                self._file = self._opened_by(comm)
 
     def write(self, zones: Sequence[Zone], nodes: Nodes, inside: Inside) -> None:
-        """Write the values of the last of some zones, the others being there, then the head that knows of it.
+        """Write the values of the last of some zones, the others being there, then the head that knows of it; they are
+        on the device afterwards, where that is asked for.
 
         nodes: [k, j, i, variable] with halos, C-contiguous and of the file's type. inside: the nodes that are written.
         """
@@ -71,6 +68,8 @@ class TecplotWriter:
         head = layout.head(zones)
         extremes = self._extremes(nodes[inside])
         with self._errors():
+            if self._file is None and self.way.file != "call":
+                self._file = self._opened_by(self.comm)
             if self.comm.rank == 0:
                 self._write_elements(layout.zone_start(zone), layout.zone_head(extremes))
         for variable in range(len(layout.variables)):
@@ -87,21 +86,28 @@ class TecplotWriter:
                     whole: Any = tuple(slice(0, n) for n in self._shape)
                     self._write_all(self._views(start, values, whole, 0), self._most_views)
         with self._errors():
-            if self._file is not None:
+            if self._file is not None and self._by_view:
                 self._file.Set_view(0, MPI.BYTE, MPI.BYTE)
             if self.comm.rank == 0:
                 self._write_elements(0, head)
+            if self.way.sync:
+                with self._opened(together=True) as file, ledger.flush():
+                    file.Sync()
+        if self.way.file == "step":
+            self.close()
 
     def close(self) -> None:
-        """Close the file; what was written is on the device, where that is asked for."""
+        """Close the file, if it is open."""
+        file, self._file = self._file, None
         with self._errors():
-            file = self._file or self._opened_by(self.comm)
-            self._file = None
-            if self.way.sync:
-                with ledger.flush():
-                    file.Sync()
-            with ledger.io():
-                file.Close()
+            if file is not None:
+                with ledger.io():
+                    file.Close()
+
+    @property
+    def _by_view(self) -> bool:
+        """Whether calls write through datatypes of the file."""
+        return self.way.data in ("views", "packed")
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
@@ -119,8 +125,10 @@ class TecplotWriter:
         return list(zip(every[:, 0].min(axis=0).tolist(), every[:, 1].max(axis=0).tolist(), strict=True))
 
     def _opened_by(self, comm: MPI.Intracomm) -> MPI.File:
+        info = mpi_hints(self.way.hints)
         with ledger.io():
-            file = MPI.File.Open(comm, str(self.path), MPI.MODE_RDWR, self._info)
+            file = MPI.File.Open(comm, str(self.path), MPI.MODE_RDWR, info)
+        info.Free()
         file.Set_errhandler(MPI.ERRORS_RETURN)
         return file
 
@@ -159,11 +167,9 @@ class TecplotWriter:
         for piece in pieces:
             errors += failures(partial(self._write_piece, piece, together))
             made += 1
-        by_view = self.way.data in ("views", "packed")
-        for _ in range(most - made if together or (by_view and self._file is not None) else 0):
-            errors += failures(
-                partial(self._write_piece, _Piece(0, [b"", 0, MPI.BYTE], 0, self._kind if by_view else None), together)
-            )
+        nothing = _Piece(0, [b"", 0, MPI.BYTE], 0, self._kind if self._by_view else None)
+        for _ in range(most - made if together or (self._by_view and self._file is not None) else 0):
+            errors += failures(partial(self._write_piece, nothing, together))
         with collective_errors(self.comm), atomic.writing(self.path):
             if errors:
                 raise errors[0]

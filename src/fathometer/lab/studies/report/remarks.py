@@ -29,12 +29,14 @@ ENDINGS = {
 
 
 def remarks(results: Results, answer: Answer | None = None) -> list[str]:
-    """Sentences on how the study went: runs and its end, drift, outliers, failed and marked cases."""
+    """What the study cannot show, as its file says it, and sentences on how it went: runs and its end, drift, outliers,
+    failed and marked cases."""
     answer = answer or answer_of(results)
     figures = [
         name for name in (answer.tables[0].columns or merits(results.figures)) if name in results.figures
     ] or merits(results.figures)
-    told = [_ended(results)]
+    limits = " ".join(str(results.definition.get("limits", "")).split())
+    told = [*([limits] if limits else []), _ended(results)]
     if figures:
         told += [*_drift(results, figures[0]), *_outliers(results, figures), *_first_runs(results, figures[0])]
         told += [*_two_levels(results, figures), *_spread(results, figures[0])]
