@@ -15,6 +15,7 @@ from benchmarks.beside_devito import devito
 from benchmarks.elastic import elastic
 from benchmarks.elastic_devito import elastic_devito
 from benchmarks.elastic_plan import elastic_plan
+from benchmarks.flow import flow_plan, flow_steps
 from benchmarks.history import history, saturated
 from benchmarks.index import index
 from benchmarks.kernel import kernel
@@ -63,6 +64,8 @@ MEASURES: dict[str, Callable[[int, bool], Table]] = {
     "messages": messages,
     "halos": halos,
     "reactive": reactive,
+    "flow": flow_steps,
+    "flow-plan": flow_plan,
     "ocean": ocean_kernels,
     "ocean-solver": ocean_solver,
     "ocean-plan": ocean_plan,

@@ -17,12 +17,14 @@ COLUMNS = ("case", "ranks", "total: plan, s", "run, s", "ratio", "memory: plan, 
 
 @dataclass(frozen=True)
 class Case:
-    """A run: its name, the text of its input file, ranks; settings: keys with other values, as of --set."""
+    """A run: its name, the text of its input file, ranks; settings: keys with other values, as of --set; like: whether
+    its plan takes iterations from the run's record."""
 
     name: str
     text: str
     ranks: int
     settings: tuple[str, ...] = ()
+    like: bool = True
 
 
 def planned_rows(
@@ -66,7 +68,8 @@ def _measured(
     for setting in ("output.directory=results", *case.settings):
         words += ["--set", setting]
     fathometer(command, path, "--quiet", "--overwrite", *words)
-    fathometer("plan", path, "--on", folder / "machine.json", "--like", record, "--json", folder / "plan.json", *words)
+    words += ["--like", record] if case.like else []
+    fathometer("plan", path, "--on", folder / "machine.json", "--json", folder / "plan.json", *words)
     plan = json.loads((folder / "plan.json").read_text())["asked"]
     figures = {figure["name"]: figure["value"] for figure in json.loads(record.read_text())["figures"]}
     ends = (plan["total_seconds"], figures["total"], plan["memory_bytes_per_rank"], figures["peak memory"])

@@ -16,6 +16,7 @@ import numpy as np
 from benchmarks.command import fathometer
 from benchmarks.plan import toml
 from benchmarks.table import Table
+from fathometer.apps.flow.demo import flow_text as vortices_text
 from fathometer.apps.ocean.cases import gyre_text
 from fathometer.apps.reactive.demo import flow_text
 
@@ -96,6 +97,7 @@ IN_TIME = ("--migrate-time",)
 GRIDS = ((200, 120), (600, 300), (60, 50, 50))
 OCEANS = (((48, 32, 8), 20), ((96, 64, 12), 20), ((128, 96, 20), 10))
 FLOWS = ((12, 5), (20, 4), (32, 3))  # cells along a side, steps
+VORTICES = ((16, 40), (32, 40), (64, 20))
 
 
 def _cases() -> list[Small]:
@@ -117,6 +119,8 @@ def _cases() -> list[Small]:
         size = " x ".join(map(str, shape))
         text = gyre_text(shape, steps, "out").replace("step = 7200", "step = 2400")
         cases.append(Small(f"ocean, {size}", "ocean", _of_text(text, "ocean.toml"), like=True))
+    for side, steps in VORTICES:
+        cases.append(Small(f"flow, {side}", "flow", _of_text(vortices_text(side, steps, 1.0), "flow.toml")))
     if find_spec("petsc4py") is not None:
         for side, steps in FLOWS:
             text = flow_text(side, steps, "out")
