@@ -8,14 +8,16 @@ from typing import Any
 
 
 def changed(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """A copy of these tables with further keys: table__key = value; None removes it."""
+    """A copy of these tables with further keys: table__key = value, or table__inner__key; None removes it."""
     found = copy.deepcopy(dict(base))
     for name, value in changes.items():
-        table, _, key = name.partition("__")
-        if not key:
-            found[table] = value
+        *tables, key = name.split("__")
+        if not tables:
+            found[key] = copy.deepcopy(value)
             continue
-        entry = found.setdefault(table, {})
+        entry = found
+        for table in tables:
+            entry = entry.setdefault(table, {})
         if value is None:
             entry.pop(key, None)
         else:

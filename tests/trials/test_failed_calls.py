@@ -24,6 +24,7 @@ import pytest
 from cli_support import INTERVAL, MIGRATE, MODEL, survey
 from elastic_surveys import IN_2D, elastic_survey
 from failing_calls import ERRORS, OnRanks, Server, Tried, library
+from flow_inputs import box_values
 from input_values import text_of
 from kill_support import gone
 from ocean_inputs import ocean_values
@@ -61,6 +62,7 @@ OCEAN = ocean_values(
     output={"every_steps": 2, "course_steps": 1, "restart_steps": 3, "fields": ["temperature", "vertical_velocity"]},
 )
 FLOW = flow_values(time__end=5000.0, output={"every": 2000.0, "restart_steps": 2, "fields": ["pH"]})
+BOX = box_values(time__step=0.02, output={"every": 0.04, "restart_steps": 2})
 ELASTIC = {"propagation__duration": 0.03, "tuning__search": "never", "source__kind": "double-couple"}
 
 
@@ -116,6 +118,15 @@ CASES = {
     "migrate-time": Case("migrate-time", time_survey, ("--resume",), ("time/image*.rsf*",)),
     "elastic": Case(
         "model", lambda folder: elastic_survey(folder, **IN_2D | ELASTIC), ("--resume",), ("*.rsf*", "*.segy")
+    ),
+    "flow": Case("flow", toml(BOX), ("--resume",), ("fields/*", "restart/*5/*"), ("field_times_seconds",)),
+    "flow in one file": Case(
+        "flow",
+        toml(box_values(**BOX, output__tecplot__series="file")),
+        ("--resume",),
+        ("fields/*", "restart/*5/*"),
+        ("field_times_seconds",),
+        ("out/fields/flow.plt",),
     ),
     "ocean": Case(
         "ocean", toml(OCEAN), ("--resume",), ("fields/*", "restart/*6/*"), ("course", "balance", "field_files")
@@ -291,7 +302,11 @@ def test_some_calls_fail(trials: Trials) -> None:
 
 
 # Of runs in time steps a call that has lost results: of a field file in the middle of the run.
-SOME = {"ocean": "rename out/fields/.ocean-00000004.nc", "reactive": "rename out/fields/.pH-0001.h5"}
+SOME = {
+    "flow": "rename out/fields/.flow-0001.plt",
+    "ocean": "rename out/fields/.ocean-00000004.nc",
+    "reactive": "rename out/fields/.pH-0001.h5",
+}
 
 
 @pytest.mark.parametrize("name", SOME)
@@ -336,7 +351,7 @@ def on_two_ranks(trials: Trials, preloaded: Path, name: str, rank: int, seed: in
 
 @pytest.mark.trials
 @pytest.mark.parametrize("rank", [0, 1])
-@pytest.mark.parametrize("name", ["migrate", "elastic", "ocean", "reactive"])
+@pytest.mark.parametrize("name", ["migrate", "elastic", "flow", "ocean", "reactive"])
 def test_calls_of_one_of_two_ranks_fail(trials: Trials, preloaded: Path, name: str, rank: int) -> None:
     require(name)
     seed = SystemRandom().randrange(10**6)

@@ -12,6 +12,7 @@ import time
 import pytest
 from cli_support import finish, partial, program, start
 from elastic_surveys import IN_2D, elastic_survey
+from flow_inputs import CHANNEL, box_values
 from input_values import text_of
 from kill_support import gone, kill
 from ocean_inputs import ocean_values
@@ -30,7 +31,12 @@ OCEAN = ocean_values(
     output={"every_steps": 40, "restart_steps": 25},
 )
 FLOW = values(time__end=60000.0, output={"every": 4000.0, "restart_steps": 7, "fields": ["pH", "minerals"]})
+CHANNELS = box_values(
+    **CHANNEL | {"grid__cells": [24, 20, 16], "time__end": 3.0},
+    output={"every": 0.2, "restart_steps": 7, "tecplot": {"series": "file"}},
+)
 CASES = {
+    "flow": (lambda folder: toml(folder, CHANNELS), 2, ("fields/*", "restart/*/*")),
     "ocean": (lambda folder: toml(folder, OCEAN), 2, ("fields/*", "restart/00000600/*")),
     "reactive": (lambda folder: toml(folder, FLOW), 1, ("fields/*", "flow.xdmf", "restart/*/*")),
     "model": (lambda folder: elastic_survey(folder, **IN_2D, propagation__dt=6e-5), 2, ("*.segy", "*.rsf*")),

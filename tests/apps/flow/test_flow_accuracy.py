@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from flow_boxes import box, error, model_of, orders, places, run, set_velocity
 
+from benchmarks.flow_numpy import NumpyFlow
 from fathometer.apps.flow.solver.model import Fluid
 from fathometer.apps.flow.solver.sides import Side
 
@@ -39,6 +40,21 @@ def test_vortices_beside_a_prototype():
         model, decay = vortices(n, ("periodic", "periodic"), 2 * PI, n, end=1.0)
         found = error(model, 0, lambda x, y, z, decay=decay: np.sin(x) * np.cos(y) * decay)
         assert found == pytest.approx(expected, rel=0.01)
+
+
+def test_steps_beside_a_program_of_numpy():
+    """A velocity without symmetry, in three dimensions."""
+    n, nu, dt = 12, 0.02, 0.05
+    model = model_of(box((n, n, n), (2 * PI,) * 3, Fluid(nu), "periodic", "periodic", "periodic"))
+    model.arrays[...] = np.random.default_rng(1).standard_normal(model.arrays.shape)
+    model.begin()
+    other = NumpyFlow(model.arrays.transpose(0, 3, 2, 1).copy(), nu)
+    before = other.velocities.copy()
+    for _ in range(5):
+        model.step(dt)
+        other.step(dt)
+    assert np.abs(other.velocities - before).max() > 0.1
+    np.testing.assert_allclose(model.arrays, other.velocities.transpose(0, 3, 2, 1), rtol=0, atol=1e-13)
 
 
 def test_waves_that_turn_in_three_dimensions():

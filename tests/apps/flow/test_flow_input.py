@@ -3,31 +3,10 @@
 import numpy as np
 import pytest
 from cli_support import run
+from flow_inputs import box_values
 from input_values import text_of
 
-BOX = {
-    "grid": {"cells": [8, 6], "size": [1.0, 1.0]},
-    "fluid": {"viscosity": 0.01},
-    "initial": {"kind": "taylor-green"},
-    "time": {"end": 0.1},
-}
 WALLS = [{"side": side, "kind": "wall"} for side in ("y-", "y+")]
-
-
-def with_keys(**keys):
-    values = {section: dict(entries) for section, entries in BOX.items()}
-    for name, value in keys.items():
-        section, _, rest = name.partition("__")
-        if not rest:
-            values[section] = value
-        else:
-            values.setdefault(section, {})
-            place = values[section]
-            *inner, last = rest.split("__")
-            for one in inner:
-                place = place.setdefault(one, {})
-            place[last] = value
-    return values
 
 
 @pytest.mark.parametrize(
@@ -66,7 +45,7 @@ def with_keys(**keys):
 )
 def test_one_line(keys, says, tmp_path, capsys):
     path = tmp_path / "box.toml"
-    path.write_text(text_of(with_keys(**keys)))
+    path.write_text(text_of(box_values(**keys)))
     done = run(capsys, "flow", path, "--quiet")
     assert done.code == 2
     [line] = done.err.splitlines()
@@ -78,7 +57,7 @@ def test_one_line(keys, says, tmp_path, capsys):
 def test_profiles_that_do_not_fit(shape, says, tmp_path, capsys):
     np.save(tmp_path / "profile.npy", np.linspace(-1, 1, *shape))
     sides = [{"side": "x-", "kind": "inflow", "profile_file": "profile.npy"}, {"side": "x+", "kind": "outflow"}]
-    (tmp_path / "box.toml").write_text(text_of(with_keys(side=sides)))
+    (tmp_path / "box.toml").write_text(text_of(box_values(side=sides)))
     done = run(capsys, "flow", tmp_path / "box.toml", "--quiet")
     assert (done.code, says in done.err) == (2, True)
 
@@ -90,7 +69,7 @@ def test_more_ranks_than_cells(tmp_path, capsys):
     from fathometer.config.input_file import load_input
 
     path = tmp_path / "box.toml"
-    path.write_text(text_of(with_keys(grid__cells=[8, 6, 4], grid__size=[1.0, 1.0, 1.0])))
+    path.write_text(text_of(box_values(grid__cells=[8, 6, 4], grid__size=[1.0, 1.0, 1.0])))
     problem = case_of(load_input(IncompressibleFile, path, "the flow file")).problem
     assert [ranks_of(problem, n, path) for n in (1, 4, 8, 20)] == [(1, 1), (4, 1), (4, 2), (4, 5)]
     with pytest.raises(InputError, match=r"found 7 ranks; allowed: z \* y with z up to 4, y up to 5"):

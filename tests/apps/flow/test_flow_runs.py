@@ -6,30 +6,15 @@ import subprocess
 import numpy as np
 import pytest
 from cli_support import clean_environment, program, run
+from flow_inputs import CHANNEL, box_values
 from input_values import text_of
-from test_flow_input import with_keys
 
 from fathometer.storage.tecplot.reader import TecplotFile
-
-KEYS = {
-    "grid__cells": [12, 10, 8],
-    "grid__size": [1.2, 1.0, 0.8],
-    "side": [
-        {"side": "x-", "kind": "inflow", "velocity": [1.0, 0.0, 0.0], "profile": "parabolic"},
-        {"side": "x+", "kind": "outflow"},
-        {"side": "y-", "kind": "wall", "temperature": 1.0},
-        {"side": "y+", "kind": "wall"},
-    ],
-    "temperature": {"diffusivity": 0.01, "expansion": 0.1, "gravity": [0.0, -9.81, 0.0]},
-    "initial": {"kind": "rest", "noise": 0.05},
-    "time__end": 0.2,
-    "output": {"every": 0.05, "course_steps": 2, "restart_steps": 3},
-}
 
 
 def begin(folder, **keys):
     folder.mkdir()
-    (folder / "box.toml").write_text(text_of(with_keys(**KEYS | keys)))
+    (folder / "box.toml").write_text(text_of(box_values(**CHANNEL | keys)))
     return folder
 
 
