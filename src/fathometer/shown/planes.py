@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LOWEST, TALLEST = 0.3, 1.4  # height of a plane over its width: beyond these it is stretched
+OUTER = 0.01  # of the values, at each end, that colours may leave out where a few are far away
 OTHER_UNITS = 0.45  # the same where the axes have different units
 NO_VALUE = "#c9ced3"  # where a field has none
 LEVEL_ROWS = 160  # of a page, at most, for levels of unequal thickness
@@ -95,7 +96,7 @@ class Plane:
         name: with its unit. parts: values (first axis, second axis) at each time, NaN where there is none.
         blocks: cells along both axes of which each value is the mean.
         colours: one of COLOURS. diverging: whether these have their middle at 0. may_be_log: whether they may be
-            logarithmic.
+            logarithmic. robust: whether a few values that are far from all others may be beyond the colours.
         contours: whether the picture has some. arrows: over the last part, in the picture.
     """
 
@@ -106,18 +107,36 @@ class Plane:
     colours: str = "Viridis"
     diverging: bool = False
     may_be_log: bool = False
+    robust: bool = False
     contours: bool = False
     arrows: Arrows | None = None
 
     @cached_property
-    def scale(self) -> Scale:
-        """The range of all parts."""
+    def _whole(self) -> Scale:
         return range_of(self.parts, self.may_be_log)
+
+    @cached_property
+    def scale(self) -> Scale:
+        """The range of all parts, or of nearly all of their values."""
+        whole = self._whole
+        if not self.robust or whole.plain or whole.log:
+            return whole
+        values = np.concatenate([part[np.isfinite(part)] for part in self.parts])
+        low, high = (float(end) for end in np.quantile(values, (OUTER, 1 - OUTER)))
+        return replace(whole, low=low, high=high) if 0 < high - low < 0.5 * (whole.high - whole.low) else whole
+
+    @property
+    def beyond(self) -> bool:
+        """Whether some values are beyond the colours."""
+        return self.scale is not self._whole
 
     @property
     def label(self) -> str:
         """The name, and what there is to say of its values."""
-        return self.scale.told(self.name)
+        whole = self._whole
+        if self.beyond:
+            return f"{self.name}, {whole.low:.3g} to {whole.high:.3g}"
+        return whole.told(self.name)
 
     @property
     def range(self) -> Scale:
@@ -151,6 +170,8 @@ def notes_of(planes: Sequence[Plane], times: int, no_value: str) -> list[str]:
         notes.append("Colours have the same range at all times.")
     if not planes[0].extent.ratio[1]:
         notes.append("The axes are not at one scale.")
+    if any(one.beyond for one in planes):
+        notes.append("Where a title tells a range, colours end within it: few values are beyond them.")
     if any(one.scale.holes for one in planes):
         notes.append(f"Grey: {no_value}.")
     return notes

@@ -228,7 +228,7 @@ def place(part: Path, target: Path, sync: bool = True, mark: Mark | None = None)
 
 
 def flush_file(path: Path) -> None:
-    """Flush a closed file to the device. OSError where that fails."""
+    """Flush what this host wrote into a file to the device. OSError where that fails."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -81,7 +81,9 @@ def planes_of(
         for file, zone in zones:
             found, blocks = thinned(_plane(file, zone, names[variable], shape), most)
             parts.append(found)
-        planes.append(Plane(label, tuple(parts), extent.of_blocks(blocks), blocks, colours, diverging))
+        # Vorticity and pressure grow without bound where a wall that moves meets one at rest.
+        extent_of = extent.of_blocks(blocks)
+        planes.append(Plane(label, tuple(parts), extent_of, blocks, colours, diverging, robust=True))
     return planes
 
 

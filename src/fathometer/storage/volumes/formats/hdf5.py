@@ -191,11 +191,7 @@ class Hdf5Sink:
         with _system_errors(), ledger.flush():
             self._file.flush()
             if self._strategy.sync != "none":
-                handle = os.open(self._part, os.O_WRONLY)
-                try:
-                    os.fsync(handle)
-                finally:
-                    os.close(handle)
+                atomic.flush_file(self._part)
 
     def close(self) -> None:
         """Collective. Close the file; where ranks share it, some of what is in it is compared with what was written."""

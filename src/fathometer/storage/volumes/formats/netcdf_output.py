@@ -61,7 +61,7 @@ class PnetcdfOutput:
         strategy: Strategy,
     ) -> None:
         check_opening(part, comm, os.O_RDWR)
-        self._sync = strategy.sync != "none"
+        self._part, self._sync = part, strategy.sync != "none"
         if strategy.name == ROOT:  # of which `comm` holds rank 0 alone
             strategy = Strategy.of(COLLECTIVE)
         self._file = NetcdfFile(part, comm, strategy, create=True)
@@ -114,10 +114,11 @@ class PnetcdfOutput:
         self._file.put(self._numbers[name], boxes)
 
     def flush(self) -> None:
-        """Collective. Have what was written on the device, where it is asked for."""
+        """Have what this rank wrote on the device, where it is asked for. Not by ncmpi_sync: where that fails on one
+        rank, it leaves the others in a barrier."""
         if self._sync:
             with ledger.flush():
-                self._file("sync")
+                atomic.flush_file(self._part)
 
     def close(self) -> None:
         """Collective. Close the file; what is in it is compared with what was written."""

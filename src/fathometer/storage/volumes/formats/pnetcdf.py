@@ -46,7 +46,6 @@ ARGUMENT_TYPES: dict[str, list[Any]] = {
     "ncmpi_iget_vara": [c_int, c_int, LONG_POINTER, LONG_POINTER, c_void_p, c_longlong, c_void_p, INT_POINTER],
     "ncmpi_wait": [c_int, c_int, INT_POINTER, INT_POINTER],
     "ncmpi_wait_all": [c_int, c_int, INT_POINTER, INT_POINTER],
-    "ncmpi_sync": [c_int],
     "ncmpi_close": [c_int],
     "ncmpi_inq_varid": [c_int, c_char_p, INT_POINTER],
     "ncmpi_inq_varoffset": [c_int, c_int, LONG_POINTER],
