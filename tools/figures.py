@@ -16,6 +16,7 @@ sys.path += [
     for folder in (
         "",
         "tests/support",
+        "tests/apps/flow",
         "tests/apps/ocean",
         "tests/apps/reactive",
         "tests/grid",
@@ -276,6 +277,13 @@ def elastic() -> None:
     elastic_figures.figures()
 
 
+def flow() -> None:
+    """Verification 14: incompressible flow; some minutes."""
+    import flow_figures
+
+    flow_figures.figures()
+
+
 def loh1_picture() -> None:
     """Verification 13: draws docs/pictures/loh1.png."""
     import elastic_figures
@@ -303,6 +311,7 @@ PARTS = (
     reactive,
     ocean,
     elastic,
+    flow,
     loh1_picture,
 )
 

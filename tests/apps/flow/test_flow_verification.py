@@ -56,7 +56,7 @@ def nusselt(n, rayleigh):
         model.step(min(0.9 * model.problem.diffusive_step(), 0.8 / rate if rate else 1.0))
         number += 1
         if number % 200 == 0:
-            now = 2 * n * (1 - model.arrays[2][0, :, 0]).mean()
+            now = model.means()["heat_x-"]
             if abs(now - before) < 1e-6:
                 return now
             before = now
@@ -101,9 +101,12 @@ def peak(n):
 @FULL_SIZE
 @pytest.mark.verify
 def test_vortices_that_break_up():
-    """A spectral computation with 512³ waves has 0.01286 at 8.97 s (Workshop on High-Order CFD Methods, case C3.5)."""
+    """A spectral computation with 512³ waves has 0.01286 at 8.97 s (Workshop on High-Order CFD Methods, case C3.5).
+
+    Cells of second order go past it and back: 0.0119 at 64³, 0.0137 at 96³, 0.0136 at 128³, 0.0120 at 192³.
+    """
     coarse, fine = peak(64), peak(128)
     assert coarse[0] == pytest.approx(0.0118, rel=0.02)
     assert coarse[1] == pytest.approx(8.44, abs=0.15)
-    assert fine[0] == pytest.approx(0.01286, rel=0.04)
+    assert fine[0] == pytest.approx(0.01361, rel=0.01)  # of a program of NumPy, benchmarks/flow_numpy.py
     assert abs(fine[0] - 0.01286) < abs(coarse[0] - 0.01286)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fathometer.apps.flow.solver.sides import SIDES
 from fathometer.base import ledger
 from fathometer.base.errors import InputError
 from fathometer.pictures import sheet
@@ -42,6 +43,7 @@ SERIES = (
     Series("energy", "kinetic energy (m²/s²)", COLOURS["compute"], zero=True),
     Series("dissipation", "dissipation (m²/s³)", POINT, zero=True),
     Series("temperature", "mean temperature (K)", COLOURS["io"]),
+    *(Series(f"heat_{side}", f"heat through {side} (K m/s)", COLOURS["io"]) for side in SIDES),
     Series("divergence", "largest divergence (1/s)", COLOURS["communication"], zero=True),
     Series("step_seconds", "time step (s)", COLOURS["compute"], zero=True),
 )

@@ -20,7 +20,7 @@ from fathometer.parallel.decomposition import Index3
 from fathometer.storage import atomic
 from fathometer.storage.tecplot.layout import Element, TecplotLayout, Zone, packed
 from fathometer.storage.tecplot.ways import Way
-from fathometer.storage.volumes.collective_file import check_opening, mpi_hints
+from fathometer.storage.volumes.collective_file import check_opening, mpi_hints, opening
 from fathometer.storage.volumes.mpiio import check_moved, failures, system_error
 
 Nodes = npt.NDArray[Any]
@@ -126,7 +126,7 @@ class TecplotWriter:
 
     def _opened_by(self, comm: MPI.Intracomm) -> MPI.File:
         info = mpi_hints(self.way.hints)
-        with ledger.io():
+        with ledger.io(), opening(self.path, comm):
             file = MPI.File.Open(comm, str(self.path), MPI.MODE_RDWR, info)
         info.Free()
         file.Set_errhandler(MPI.ERRORS_RETURN)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterable
+import sys
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
 # where the hint lets its last way refuse.
 _NO_SHARED_POINTER = {"OMPI_MCA_sharedfp": "^sm,lockedfile", "OMPI_MCA_sharedfp_individual_priority": "-1"}
 _REFUSABLE = ("OMPIO_SHAREDFP_RELAXED_ORDERING", "true")
+OPEN_SECONDS = 300.0  # that all ranks together may take to open a file
 
 
 def check_opening(path: Path, comm: MPI.Intracomm, flags: int) -> None:
@@ -37,6 +41,28 @@ def check_opening(path: Path, comm: MPI.Intracomm, flags: int) -> None:
     for rank_failures in allgather(comm, failures):
         if rank_failures:
             raise rank_failures[0]
+
+
+@contextmanager
+def opening(path: Path, comm: MPI.Intracomm) -> Iterator[None]:
+    """Collective, around a collective call that opens a file. Where that fails on one rank after `check_opening`, Open
+    MPI 4 waits in it for ever: rank 0 ends all then, with a line that says so."""
+    if comm.size == 1 or comm.rank > 0:
+        yield
+        return
+    timer = threading.Timer(OPEN_SECONDS, _end, [path])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def _end(path: Path) -> None:
+    said = f"fathometer: error: {path}: not opened by all ranks within {OPEN_SECONDS:g} s: one of them could not\n"
+    os.write(sys.stderr.fileno(), said.encode())
+    os._exit(1)  # the main thread does not come back; the launcher ends the other ranks
 
 
 def mpi_hints(pairs: Iterable[tuple[str, str]]) -> MPI.Info:

@@ -22,7 +22,7 @@ from fathometer.base import ledger
 from fathometer.base.errors import FathometerError
 from fathometer.parallel.collectives import allreduce, collective_errors
 from fathometer.storage.volumes.boxes import Box, runs
-from fathometer.storage.volumes.collective_file import allocate_block, check_opening, mpi_hints
+from fathometer.storage.volumes.collective_file import allocate_block, check_opening, mpi_hints, opening
 from fathometer.storage.volumes.raw_array import RawArray
 from fathometer.storage.volumes.spot_check import SpotCheck
 from fathometer.storage.volumes.strategy import Strategy
@@ -41,7 +41,7 @@ class MpiFile:
         check_opening(array.path, comm, os.O_WRONLY if write else os.O_RDONLY)
         info = mpi_hints(strategy.hints)
         try:
-            with ledger.io():
+            with ledger.io(), opening(array.path, comm):
                 mode = MPI.MODE_WRONLY if write else MPI.MODE_RDONLY
                 self._file = MPI.File.Open(comm, os.fspath(array.path), mode, info)
         except MPI.Exception as error:

@@ -352,8 +352,10 @@ class FlowModel:
         return {"courant_rate": float(rate), "divergence": float(divergence)}
 
     def means(self) -> dict[str, float]:
-        """Collective. Over the box: kinetic energy (m²/s²), dissipation (m²/s³), and temperature (K), if there is one.
-        The same on any number of ranks: rows of cells along x are summed up by one rank, and rows in one order."""
+        """Collective. Over the box: kinetic energy (m²/s²), dissipation (m²/s³), and temperature (K), if there is one;
+        over each side with a temperature: `heat_` and its name, what enters through it over density and heat capacity
+        (K m/s). The same on any number of ranks: rows of cells along x are summed up by one rank, and rows in one
+        order."""
         nz, ny, _ = self.block.shape
         rows = np.zeros((nz, ny, _native.FLOW_SUMS))
         own = np.empty((*self.block.local_shape[:2], _native.FLOW_SUMS))
@@ -364,7 +366,29 @@ class FlowModel:
             self.comm.Allreduce(mpi.IN_PLACE, rows, mpi.SUM)  # each is of one rank, and 0 on all others
         cells, names = math.prod(self.block.shape), ("energy", "dissipation", "temperature")
         found = [math.fsum(column) / cells for column in rows.reshape(-1, _native.FLOW_SUMS).T]
-        return dict(zip(names[: 2 + self.problem.fluid.heated], found, strict=False))
+        return dict(zip(names[: 2 + self.problem.fluid.heated], found, strict=False)) | self._heat()
+
+    def _heat(self) -> dict[str, float]:
+        """Collective. What enters through sides with a temperature: the difference across the side's face, in halos."""
+        found = {}
+        for number, name in enumerate(SIDES[: 2 * self.problem.dims]):
+            (axis, end), side = divmod(number, 2), self.problem.sides[name]
+            if side.temperature is None or self.problem.fluid.diffusivity is None:
+                continue
+            across = [n for n in range(3) if n != 2 - axis]
+            face = np.zeros([self.block.shape[n] for n in across])
+            if self._ends[axis][end] is not None:
+                inside, halo = (list[Any](self._inside) for _ in range(2))
+                own = self._inside[2 - axis]
+                inside[2 - axis], halo[2 - axis] = (own.stop - 1, own.stop) if end else (own.start, own.start - 1)
+                temperature = self.fields[-1]
+                place = tuple(slice(self.block.lo[n], self.block.hi[n]) for n in across)
+                face[place] = temperature[tuple(halo)] - temperature[tuple(inside)]
+            with synchronised(self.comm), ledger.communication():
+                self.comm.Allreduce(mpi.IN_PLACE, face, mpi.SUM)  # each value is of one rank, and 0 on all others
+            rate = self.problem.fluid.diffusivity / self.problem.spacing[axis]
+            found[f"heat_{name}"] = rate * math.fsum(face.reshape(-1)) / face.size
+        return found
 
     def diagnostics(self) -> dict[str, float]:
         """Collective. `means` and `limits`."""

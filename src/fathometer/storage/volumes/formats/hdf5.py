@@ -32,7 +32,7 @@ from fathometer.storage.probe import HDF5, probe
 from fathometer.storage.reading import decoding, readable, reading, words_of
 from fathometer.storage.volumes.block import BlockReader, Volume, VolumeInfo, check_shape, check_values
 from fathometer.storage.volumes.boxes import Box, extent, slabs, within
-from fathometer.storage.volumes.collective_file import allocate_block, check_opening, mpi_hints
+from fathometer.storage.volumes.collective_file import allocate_block, check_opening, mpi_hints, opening
 from fathometer.storage.volumes.formats.axis_metadata import (
     Dimension,
     attributes_of,
@@ -57,6 +57,7 @@ DATASET = "values"
 NO_VARIABLE = "This is a netCDF dimension but not a netCDF variable"  # as NetCDF-4 names such a scale
 LABELS, SCALES = "DIMENSION_LABELS", "DIMENSION_LIST"  # attributes of a dataset, by the dimension scales' standard
 ABORT_SECONDS = 5.0  # that a rank whose write failed waits for the others to return from theirs
+VERSIONS = ("earliest", "v110")  # of the format, that files are written in
 CHUNK_BYTES = 1 << 20
 CHUNK_CELLS = {1: 1 << 18, 2: 512, 3: 64}  # along each axis but that of steps, at most, by dimensions: 1 MiB of float32
 METADATA_BYTES = 1 << 18  # that the library writes before space for the values is reserved, at most
@@ -135,39 +136,82 @@ class Hdf5Sink:
         self._shared = comm.size > 1
         self._spot_check = SpotCheck(CHUNK_BYTES)
         self._failed_here = False  # a collective write, on this rank
-        options = filter_options(strategy)
-        driver = {"driver": "mpio", "comm": comm, "info": mpi_hints(strategy.hints)} if self._shared else {}
-        with _system_errors(), ledger.io():
-            self._file = h5py.File(part, "w", libver=("earliest", "v110"), **driver)
-            self._values = self._create(info, options)
-        self._reserve()
+        with collective_errors(comm), atomic.writing(path):
+            options = filter_options(strategy)
+        # Where a rank cannot write what describes the file, the library leaves the others in it. So rank 0 writes that
+        # alone, all chunks included, which ranks then only fill; compressed ones are described as they are written.
+        before = self._shared and not options
+        if before:
+            with collective_errors(comm), atomic.writing(path), _system_errors(), ledger.io():
+                if comm.rank == 0:
+                    with h5py.File(part, "w", libver=VERSIONS) as file:
+                        self._create(file, info, options, early=True)
+        self._open("r+" if before else "w")
+        try:
+            with collective_errors(comm), atomic.writing(path), _system_errors(), ledger.io():
+                # Not opened again where it is created: SPERR refuses its own chunks then.
+                self._values = self._file[DATASET] if before else self._create(self._file, info, options)
+                # Chunks are stored whole. On several ranks the library may have allocated some of them already.
+                values, chunks = self._values, self._values.chunks
+                cells = math.prod(-(-n // chunk) * chunk for n, chunk in zip(values.shape, chunks, strict=True))
+                missing = cells * values.dtype.itemsize - values.id.get_storage_size()
+        except FathometerError as error:
+            if not self._shared:
+                self._file.close()
+                raise
+            self._end(error)
+        self._reserve(missing)
 
-    def _create(self, info: VolumeInfo, options: dict[str, Any]) -> Any:
+    def _open(self, mode: str) -> None:
+        """Collective. Open the file on all ranks. Where some of them cannot, the others could not close it."""
+        import h5py
+
+        file: Any = None
+        error: FathometerError | None = None
+        try:
+            with _system_errors(), ledger.io():
+                driver = {}
+                if self._shared:
+                    driver = {"driver": "mpio", "comm": self._comm, "info": mpi_hints(self._strategy.hints)}
+                with opening(self._part, self._comm):
+                    file = h5py.File(self._part, mode, libver=VERSIONS, **driver)
+        except OSError as raised:
+            error = atomic.failure(self._path, raised)
+        errors = allgather(self._comm, error)
+        if any(errors) and file is not None:
+            self._abort(next(filter(None, errors)))
+        with collective_errors(self._comm):
+            if error is not None:
+                raise error
+        self._file = file
+
+    def _create(self, file: Any, info: VolumeInfo, options: dict[str, Any], early: bool = False) -> Any:
+        """Describe the values, which are returned; early: have all chunks in the file."""
+        import h5py
+
         chunks = chunk_of(info.shape, info.stepped)
-        values = self._file.create_dataset(DATASET, info.shape, info.dtype, chunks=chunks, fill_time="never", **options)
+        if early:
+            options["dcpl"] = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+            options["dcpl"].set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
+        values = file.create_dataset(DATASET, info.shape, info.dtype, chunks=chunks, fill_time="never", **options)
         for key, value in attributes_of(info).items():
             values.attrs[key] = value
         if info.spacing is not None:
             for axis, name in enumerate(axis_names(info)):
-                scale = self._file.create_dataset(name, data=coordinates(info, axis))
+                scale = file.create_dataset(name, data=coordinates(info, axis))
                 scale.make_scale(name)
                 scale.attrs["units"] = info.axis_units[axis]
                 values.dims[axis].attach_scale(scale)
         return values
 
-    def _reserve(self) -> None:
-        """Reserve space, so that a full disk is noticed now: in collective writes the library ends some ranks only.
-
-        What compression leaves unused is given back by `close`.
-        """
-        # Chunks are stored whole. On several ranks the library may have allocated some of them already.
-        values, failures = self._values, list[OSError]()
-        cells = math.prod(-(-n // chunk) * chunk for n, chunk in zip(values.shape, values.chunks, strict=True))
-        missing = cells * values.dtype.itemsize - values.id.get_storage_size()
+    def _reserve(self, more: int) -> None:
+        """Reserve so many bytes more, so that a full disk is noticed now: in collective writes the library ends some
+        ranks only. What compression leaves unused is given back by `close`."""
+        failures = list[OSError]()
         if self._comm.rank == 0:
             try:
                 with self._part.open("r+b") as file:
-                    atomic.reserve(file.fileno(), self._part.stat().st_size + missing)
+                    atomic.reserve(file.fileno(), self._part.stat().st_size + more)
             except OSError as error:
                 failures.append(error)
         for failure in allgather(self._comm, failures)[0]:
@@ -220,20 +264,27 @@ class Hdf5Sink:
             while not all_ranks.Test():
                 sleep(NAP_SECONDS)
                 if error is not None and now() > deadline:
-                    print(f"fathometer: error: {error}", file=sys.stderr, flush=True)
-                    remove_file(self._part)
-                    self._comm.Abort(error.exit_code)
+                    self._abort(error)
+
+    def _end(self, error: FathometerError) -> None:
+        """Collective. End all ranks: what failed in the library on one of them would hang when the file is closed."""
+        if self._comm.rank == 0:
+            self._abort(error)
+        barrier(self._comm)
+
+    def _abort(self, error: FathometerError) -> None:
+        """End all ranks, of which some are perhaps in the library and others are not."""
+        print(f"fathometer: error: {error}", file=sys.stderr, flush=True)
+        remove_file(self._part)
+        self._comm.Abort(error.exit_code)
 
     def abandon(self, error: FathometerError) -> None:
         """Collective. Close the file. After a failed collective write that would hang: the ranks are aborted."""
         if not any(allgather(self._comm, self._failed_here)):
             with _system_errors():
                 self._file.close()
-        else:
-            if self._comm.rank == 0:
-                print(f"fathometer: error: {error}", file=sys.stderr, flush=True)
-            barrier(self._comm)
-            self._comm.Abort(error.exit_code)
+            return
+        self._end(error)
 
 
 def is_hdf5(path: Path) -> bool:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from fathometer.base import ledger
 from fathometer.parallel.collectives import allreduce
 from fathometer.storage.volumes.boxes import Box, extent, slabs, within
-from fathometer.storage.volumes.collective_file import mpi_hints
+from fathometer.storage.volumes.collective_file import mpi_hints, opening
 from fathometer.storage.volumes.formats import pnetcdf
 from fathometer.storage.volumes.strategy import COLLECTIVE, INDEPENDENT, NONBLOCKING, Strategy
 
@@ -42,7 +42,7 @@ class NetcdfFile:
         mode = pnetcdf.CDF5 if create else 0
         info = mpi_hints((ALIGNMENT | dict(strategy.hints)).items())
         try:
-            with ledger.io():
+            with ledger.io(), opening(path, comm):
                 function = "create" if create else "open"
                 self._call(function, handle_of(comm), os.fsencode(path), mode, handle_of(info), ctypes.byref(number))
         finally:
