@@ -169,6 +169,18 @@ def test_how_it_ended_and_what_was_amiss():
     assert told[4] == "2 cases of 4 are marked: swapped (2)."
 
 
+def test_what_the_numbers_do_not_show_is_said_first():
+    told = remarks(
+        study(
+            RANKS,
+            limits="""One disk alone,
+        and one kernel.""",
+        )
+    )
+    assert told[0] == "One disk alone, and one kernel."
+    assert remarks(study(RANKS)) == told[1:]
+
+
 def test_a_quiet_study_has_no_drift():
     told = remarks(study(RANKS, seed=2))
     assert told[1:] == ["No drift of total over the rounds was found."]
