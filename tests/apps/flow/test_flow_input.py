@@ -6,6 +6,13 @@ from cli_support import run
 from flow_inputs import box_values
 from input_values import text_of
 
+from fathometer.apps.flow.case import case_of, ranks_of
+from fathometer.apps.flow.flow_file import IncompressibleFile
+from fathometer.base.errors import InputError
+from fathometer.config.input_file import load_input
+
+INFLOW = {"side": "x-", "kind": "inflow", "velocity": [1.0, 0.0]}
+OUTFLOW = {"side": "x+", "kind": "outflow"}
 WALLS = [{"side": side, "kind": "wall"} for side in ("y-", "y+")]
 
 
@@ -29,7 +36,7 @@ WALLS = [{"side": side, "kind": "wall"} for side in ("y-", "y+")]
         ),
         (
             {"side": [{"side": "x-", "kind": "inflow", "velocity": [-1.0, 0.0]}, {"side": "x+", "kind": "outflow"}]},
-            "found velocities that are not all into the box; allowed: finite ones from 0 on",
+            "found velocities that are not all into the box; allowed: from 0 to 1e+08 m/s",
         ),
         (
             {"side": [{"side": "y-", "kind": "wall", "velocity": [0.0, 1.0]}, WALLS[1]]},
@@ -40,6 +47,25 @@ WALLS = [{"side": side, "kind": "wall"} for side in ("y-", "y+")]
         ({"output__tecplot__names": {"u": "Größe"}}, "name in a Tecplot file: found 'Größe'"),
         ({"output__tecplot__names": {"u": "v"}}, "[output.tecplot] names: found"),
         ({"output__tecplot__data": "rows"}, '[output] tecplot.data: found "rows"; allowed: "packed"'),
+        ({"output__variables": ["x", "y"]}, "[output] variables: found x, y alone; needed: one of the flow, such as u"),
+        ({"output__tecplot__hints": {"cb_nodes": "4é"}}, "[output.tecplot] hints: found 'cb_nodes' = '4é'"),
+        ({"output__tecplot__hints": {"": "4"}}, "[output.tecplot] hints: found '' = '4'; allowed: printable ASCII"),
+        (
+            {"grid__origin": [5e5, 5e6]},
+            'precision: found "float32", in which cells 0.125 m apart at x = 500001 m are not told apart',
+        ),
+        (
+            {"side": [INFLOW | {"profile": "parabolic"}, OUTFLOW]},
+            '[[side]] 1 profile: found "parabolic" without walls beside it; needed: one across y or z',
+        ),
+        (
+            {"side": [INFLOW | {"profile_file": "p.npy"}, OUTFLOW]},
+            "velocity: found 1 m/s along x beside profile_file, which has it; allowed: 0",
+        ),
+        (
+            {"side": [WALLS[0], WALLS[1] | {"velocity": [1.0, 0.0]}], "initial": {"kind": "rest"}, "time__step": 0.4},
+            "[time] step: found 0.4 s after 0 steps, with a Courant number of 3.2",
+        ),
         ({"time__step": 0.5}, "[time] step: found 0.5 s after 0 steps, with a Courant number of"),
     ],
 )
@@ -53,21 +79,40 @@ def test_one_line(keys, says, tmp_path, capsys):
     assert says in line
 
 
-@pytest.mark.parametrize(("shape", "says"), [((5,), "found an array of shape (5,)"), ((6,), "not all into the box")])
-def test_profiles_that_do_not_fit(shape, says, tmp_path, capsys):
-    np.save(tmp_path / "profile.npy", np.linspace(-1, 1, *shape))
+@pytest.mark.parametrize(
+    ("profile", "says"),
+    [
+        (np.linspace(0, 1, 5), "found an array of shape (5,)"),
+        (np.linspace(-1, 1, 6), "not all into the box"),
+        (np.full(6, 1e300), "not all into the box; allowed: from 0 to 1e+08 m/s"),
+        (np.full(6, "1"), "found values of type <U1; allowed: real numbers"),
+        (np.full(6, 1 + 2j), "found values of type complex128"),
+        ({"a": np.ones(6)}, "is no NPY array"),
+    ],
+    ids=str,
+)
+def test_profiles_that_do_not_fit(profile, says, tmp_path, capsys):
+    if isinstance(profile, dict):
+        np.savez(tmp_path / "profile.npz", **profile)
+        (tmp_path / "profile.npz").rename(tmp_path / "profile.npy")
+    else:
+        np.save(tmp_path / "profile.npy", profile)
     sides = [{"side": "x-", "kind": "inflow", "profile_file": "profile.npy"}, {"side": "x+", "kind": "outflow"}]
     (tmp_path / "box.toml").write_text(text_of(box_values(side=sides)))
     done = run(capsys, "flow", tmp_path / "box.toml", "--quiet")
-    assert (done.code, says in done.err) == (2, True)
+    assert (done.code, says in done.err, len(done.err.splitlines())) == (2, True, 1)
+
+
+def test_a_parabola_beside_free_slip_is_half_of_one(tmp_path):
+    sides = [INFLOW | {"profile": "parabolic"}, OUTFLOW, WALLS[0], WALLS[1] | {"kind": "slip"}]
+    (tmp_path / "box.toml").write_text(text_of(box_values(side=sides)))
+    file = load_input(IncompressibleFile, tmp_path / "box.toml", "the flow file")
+    found = case_of(file).problem.sides["x-"].velocity[0][0]
+    y = (np.arange(6) + 0.5) / 6
+    assert found == pytest.approx(y * (2 - y) / (y * (2 - y)).mean())
 
 
 def test_more_ranks_than_cells(tmp_path, capsys):
-    from fathometer.apps.flow.case import case_of, ranks_of
-    from fathometer.apps.flow.flow_file import IncompressibleFile
-    from fathometer.base.errors import InputError
-    from fathometer.config.input_file import load_input
-
     path = tmp_path / "box.toml"
     path.write_text(text_of(box_values(grid__cells=[8, 6, 4], grid__size=[1.0, 1.0, 1.0])))
     problem = case_of(load_input(IncompressibleFile, path, "the flow file")).problem

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from numpy.lib.format import MAGIC_PREFIX
 
-from fathometer.apps.flow.flow_file import IncompressibleFile, SideTable
+from fathometer.apps.flow.flow_file import LARGEST_SPEED, IncompressibleFile, SideTable
 from fathometer.apps.flow.solver.model import FlowModel, Fluid, Problem
 from fathometer.apps.flow.solver.sides import SIDES, Side
 from fathometer.base.errors import InputError
@@ -156,8 +157,12 @@ def _profile(file: IncompressibleFile, entry: SideTable, cells: Sequence[int]) -
     where = f'{file.path}: [[side]] "{entry.side}"'
     if entry.profile_file is not None:
         path = file.directory / entry.profile_file
+        if readable(path).read_bytes()[: len(MAGIC_PREFIX)] != MAGIC_PREFIX:
+            raise InputError(f"{path}: is no NPY array")
         with decoding(path, "is no NPY array"):
             found = np.load(path, allow_pickle=False)
+        if found.dtype.kind not in "fiu":
+            raise InputError(f"{path}: found values of type {found.dtype}; allowed: real numbers")
         if found.shape != (nz, ny) and not (nz == 1 and found.shape == (ny,)):
             raise InputError(
                 f"{path}: found an array of shape {found.shape}; needed: {(nz, ny)}, cells of the side (z, y)"
@@ -167,14 +172,19 @@ def _profile(file: IncompressibleFile, entry: SideTable, cells: Sequence[int]) -
         assert entry.velocity is not None
         values = np.full((nz, ny), entry.velocity[0])
         if entry.profile == "parabolic":
-            walls = {other.side[0] for other in file.side if other.kind == "wall"}
+            walls = {other.side for other in file.side if other.kind == "wall"}
             for axis, n in ((1, ny), (2, nz)):
-                if "xyz"[axis] in walls:
+                low, high = (f"{'xyz'[axis]}{end}" in walls for end in "-+")
+                if low or high:
                     place = (np.arange(n) + 0.5) / n
-                    shape = place * (1 - place)
+                    # Beside free slip it is the half of a channel of twice the width.
+                    shape = place * (1 - place) if low and high else 1 - ((1 - place) if low else place) ** 2
                     values = values * (shape / shape.mean()).reshape((1, -1) if axis == 1 else (-1, 1))
-    if not np.isfinite(values).all() or (inward * values < 0).any() or not values.any():
-        raise InputError(f"{where}: found velocities that are not all into the box; allowed: finite ones from 0 on")
+    fast = np.abs(values) > LARGEST_SPEED
+    if not np.isfinite(values).all() or fast.any() or (inward * values < 0).any() or not values.any():
+        raise InputError(
+            f"{where}: found velocities that are not all into the box; allowed: from 0 to {LARGEST_SPEED:g} m/s"
+        )
     return values
 
 

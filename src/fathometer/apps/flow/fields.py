@@ -20,7 +20,7 @@ import numpy.typing as npt
 from fathometer.apps.flow.flow_file import IncompressibleFile
 from fathometer.apps.flow.solver.model import FlowModel
 from fathometer.base import ledger
-from fathometer.base.errors import FathometerError
+from fathometer.base.errors import FathometerError, InputError
 from fathometer.base.removal import remove_file
 from fathometer.parallel.collectives import collective_errors
 from fathometer.runs.field_series import KIND, FieldSeries
@@ -95,12 +95,23 @@ class TecplotSeries(FieldSeries):
     def require(self, written: Sequence[float]) -> None:
         """On one rank. Raises FathometerError where a file of one of the first moments is not there, or cut short."""
         super().require(written)
-        if self._one and written and len(TecplotFile(self.path(0)).zones) < len(written):
+        if self._one and written and not self._found_layout().holds(self.path(0), len(written)):
             raise FathometerError(f"{self.path(0)}: has fewer zones than the run had written")
 
     def _check(self, paths: Sequence[Path]) -> None:
         for path in paths:
-            TecplotFile(path)
+            if not self._one:
+                TecplotFile(path)
+
+    def _found_layout(self) -> TecplotLayout:
+        """That of the one file. A run may have been killed while it wrote the head: then the place of its values tells
+        whether it is that of this input."""
+        try:
+            return replace(self._layout, head_bytes=TecplotFile(self.path(0)).head_bytes)
+        except InputError:
+            if self._layout.holds(self.path(0), 1):
+                return self._layout
+            raise
 
     def _tidy(self) -> None:
         atomic.remove_parts(self.folder, OWN)
@@ -110,15 +121,19 @@ class TecplotSeries(FieldSeries):
             if later or (not self.written and (match is not None or path.name == ONE)):
                 remove_file(path)
         if self._one and self.written:  # zones after the state from which the run goes on
-            self._layout = replace(self._layout, head_bytes=TecplotFile(self.path(0)).head_bytes)
+            self._layout = self._found_layout()
             with self.path(0).open("r+b") as file:
                 file.write(b"".join(packed(self._layout.head(zones_at(self.written)))))
                 file.truncate(self._layout.bytes(len(self.written)))
 
     def begin(self, written: Sequence[float] = ()) -> None:
-        """Begin, or go on where the files of some moments are there."""
+        """Begin, or go on where the files of some moments are there. Raises InputError where the one file has no place
+        for all that are to come."""
         super().begin(written)
         self._layout = self.comm.bcast(self._layout)
+        if self._one:
+            last = written[-1] if written else -1.0
+            self._layout.head(zones_at([*(written or [0.0]), *(t for t in self._file.output_times if t > last)]))
 
     def write(self, time: float, model: FlowModel) -> None:
         """Collective. Write a time, s, of a flow."""

@@ -11,7 +11,7 @@ from pydantic import model_validator
 
 from fathometer.apps.flow.solver.model import LARGEST_COURANT
 from fathometer.apps.flow.solver.sides import SIDES
-from fathometer.base.errors import InputError, did_you_mean
+from fathometer.base.errors import InputError, did_you_mean, shortened
 from fathometer.config.constraints import Allowed
 from fathometer.config.input_file import InputFile
 from fathometer.config.quantities import Coordinate, Diffusivity, SimulatedTime
@@ -23,8 +23,11 @@ from fathometer.storage.tecplot.ways import Calls, Data, Header, Keeping
 
 LEAST_CELLS, MOST_CELLS = 4, 1_000_000_000  # along an axis; in all
 MOST_TIMES = 10_000  # of results, by an interval
+FLOAT32_STEP = 2.0**-24  # between neighbours, over their size
+LONGEST_KEY, LONGEST_VALUE = 35, 255  # characters of a hint, in Open MPI
 
-Speed = Annotated[float, Ge(-1e8), Le(1e8)]  # m/s
+LARGEST_SPEED = 1e8  # m/s
+Speed = Annotated[float, Ge(-LARGEST_SPEED), Le(LARGEST_SPEED)]  # m/s
 Kelvin = Annotated[float, Ge(-1e8), Le(1e8)]
 Cells = Annotated[int, Ge(LEAST_CELLS), Le(1_000_000)]
 Length = Annotated[float, Ge(1e-9), Le(1e9)]  # m
@@ -108,6 +111,12 @@ class SideTable(Table):
         if self.kind in ("slip", "outflow") and self.velocity is not None:
             raise ValueError(f'velocity: found with kind = "{self.kind}"; allowed: of walls and inflows')
         axis = "xyz".index(self.side[0])
+        if self.profile_file is not None and self.profile != "uniform":
+            raise ValueError("profile: found beside profile_file; allowed: one of them")
+        if self.profile_file is not None and self.velocity is not None and self.velocity[0]:
+            raise ValueError(
+                f"velocity: found {self.velocity[0]:g} m/s along x beside profile_file, which has it; allowed: 0"
+            )
         if self.kind == "inflow" and self.profile_file is None and not moving:
             raise ValueError("velocity: missing; needed: that with which fluid enters")
         through = (*(self.velocity or ()), 0.0, 0.0, 0.0)[axis]
@@ -149,7 +158,9 @@ class TimeTable(Table):
         f"sum over axes of speed times step over spacing, at most; stable up to {LARGEST_COURANT:.3f}", "", 1.0
     )
     diffusion: Annotated[float, Gt(0), Le(1)] = key("step over the longest that is stable for diffusion", "", 0.9)
-    step: SimulatedTime | None = key("of all steps; left out: as courant and diffusion allow", "s", None)
+    step: SimulatedTime | None = key(
+        "of all steps, but for the last one before a result; left out: as courant and diffusion allow", "s", None
+    )
     most_steps: Count | None = key("the run ends with results after so many; left out: at the end", "", None)
 
 
@@ -229,6 +240,20 @@ class IncompressibleFile(InputFile):
         self._check_output()
         return self
 
+    def _check_places(self) -> None:
+        """Cells in the file must be told from each other by their places."""
+        if self.output.tecplot.precision != "float32":
+            return
+        origin = self.grid.origin or (0.0,) * self.grid.dims
+        for axis, h, n, o in zip("xyz", self.grid.spacing, self.grid.cells, origin, strict=False):
+            far = max(abs(o), abs(o + n * h))
+            if axis in self.variables and far * FLOAT32_STEP > 0.1 * h:
+                raise ValueError(
+                    f'[output.tecplot] precision: found "float32", in which cells {h:g} m apart at {axis} = {far:g} m '
+                    'are not told apart; needed: "float64", an [grid] origin nearer 0, or [output] variables without '
+                    "them"
+                )
+
     def _check_vectors(self) -> None:
         vectors = {"[fluid] acceleration": self.fluid.acceleration, "[initial] velocity": self.initial.velocity}
         if self.temperature is not None:
@@ -264,13 +289,32 @@ class IncompressibleFile(InputFile):
                 if axis != "x":
                     raise ValueError(f"[[side]]: found an inflow along {axis}; allowed: along x")
 
+        walls = {axis: [kinds.get(f"{axis}{end}") == "wall" for end in "-+"] for axis in "yz"}
+        for number, side in enumerate(self.side, 1):
+            if side.profile == "parabolic" and not any(map(any, walls.values())):
+                raise ValueError(
+                    f'[[side]] {number} profile: found "parabolic" without walls beside it; needed: one across y or z'
+                )
+
     def _check_output(self) -> None:
         there = self._there
         for name in self.output.variables or ():
             if name not in there:
                 raise ValueError(f'[output] variables: found "{name}"; allowed: {", ".join(there)}')
+        if not set(self.variables) - set("xyz"):
+            raise ValueError(
+                f"[output] variables: found {', '.join(self.variables)} alone; needed: one of the flow, such as u"
+            )
         if len(set(self.variables)) != len(self.variables):
             raise ValueError(f"[output] variables: found {list(self.variables)}; allowed: each once")
+        self._check_places()
+        for hint, value in self.output.tecplot.hints.items():
+            for text, most in ((hint, LONGEST_KEY), (value, LONGEST_VALUE)):
+                if not text.isprintable() or not text.isascii() or not 0 < len(text) <= most:
+                    raise ValueError(
+                        f"[output.tecplot] hints: found {hint!r} = {shortened(repr(value), 40)}; allowed: printable "
+                        f"ASCII, keys of up to {LONGEST_KEY} and values of up to {LONGEST_VALUE} characters"
+                    )
         names = self.output.tecplot.names
         for given in names:
             if given not in there:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 AXES = ("z", "y", "x")
 STEP = ("momentum", "projection", "transforms", "solve columns", "transpose", "halos")  # phases of a step
+MOST_GROWTH = 100.0  # of the largest speed, over what the input explains: beyond it the flow has come apart
 SLACK = 1e-9  # of a step: what is left of an interval is not a step of its own
 
 
@@ -33,11 +34,13 @@ class IncompressibleSimulation(Simulation):
     """A flow on a rank.
 
     Attributes:
-        rate: largest sum of speed over spacing of the state, 1/s, of which the next step is made.
+        rate: largest sum of speed over spacing of the state and of walls that move, 1/s; the next step is made of it.
+        drive: how fast that may grow, 1/s²: accelerations over spacing. scale: what it may come to, 1/s, as far as the
+            input explains it.
     """
 
     fields: TecplotSeries
-    KEPT = ("rows", "counts", "rate", "first")
+    KEPT = ("rows", "counts", "rate", "first", "drive", "scale")
 
     def __init__(self, case: IncompressibleCase, comm: MPI.Intracomm) -> None:
         file = case.file
@@ -49,14 +52,17 @@ class IncompressibleSimulation(Simulation):
         self.files = {"fields": self.fields.folder}
         self._times = file.output_times
         self._due = frozenset(self._times)
-        self.rate = 0.0
+        self.rate = self.drive = self.scale = 0.0
+        self._sound = True
         self.first: dict[str, float] = {}
         self._seen: dict[str, float] = {}  # of the last step
 
     def begin(self) -> None:
         """Collective. The state at the beginning."""
         self._case.begin(self.model)
+        self.drive = self.model.largest_drive()
         self._seen = self._limits()
+        self.scale = self.rate + self.drive * self._keys.end
         self._seen["step_seconds"] = self._step_seconds(self._times[0])  # of the first step
         self._add_row()
         self.first = {name: value for name, value in self.rows[0].items() if name not in ("step", "time_seconds")}
@@ -111,7 +117,7 @@ class IncompressibleSimulation(Simulation):
         """
         keys, diffusive = self._keys, self._case.problem.diffusive_step()
         if keys.step is not None:
-            courant = keys.step * self.rate
+            courant = keys.step * (self.rate + keys.step * self.drive)
             if courant > LARGEST_COURANT or keys.step > diffusive:
                 raise InputError(
                     f"{self._case.file.path}: [time] step: found {keys.step:g} s after {self.steps} steps, with a "
@@ -119,7 +125,9 @@ class IncompressibleSimulation(Simulation):
                     f"diffusion; allowed: up to {LARGEST_COURANT:.3f} and 1"
                 )
             return min(keys.step, left)
-        longest = min(keys.courant / self.rate if self.rate else math.inf, keys.diffusion * diffusive, left)
+        # The rate may grow meanwhile: from rest it is all that there is.
+        after = self.rate + math.sqrt(self.rate**2 + 4 * keys.courant * self.drive)
+        longest = min(2 * keys.courant / after if after else math.inf, keys.diffusion * diffusive, left)
         return left / math.ceil(left / longest * (1 - SLACK))
 
     def _limits(self) -> dict[str, float]:
@@ -127,10 +135,20 @@ class IncompressibleSimulation(Simulation):
         come apart."""
         with ledger.phase("diagnostics"):
             found = self.model.limits()
-        self.rate = found.pop("courant_rate")
-        if not math.isfinite(self.rate):
-            raise FathometerError(f"step {self.steps}: the velocity is not finite")
+        self.rate = max(found.pop("courant_rate"), self.model.rate_of_sides)
+        self._sound = math.isfinite(self.rate) and (not self.scale or self.rate <= MOST_GROWTH * self.scale)
+        if not self._sound:
+            grown = "is not finite" if not math.isfinite(self.rate) else f"has grown {self.rate / self.scale:.0f} times"
+            raise FathometerError(
+                f"step {self.steps}: the velocity {grown}: the flow has come apart, as it may where fluid comes in "
+                "through an outflow, or with fewer cells than it has eddies"
+            )
         return found
+
+    @property
+    def sound(self) -> bool:
+        """Whether the state is one to go on from."""
+        return self._sound
 
     def look(self, row: bool, needed: bool) -> None:
         """Collective. Look at the state after a step where a row of the time series is due."""

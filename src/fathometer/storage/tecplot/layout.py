@@ -18,11 +18,13 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
 from fathometer.base.errors import InputError
 from fathometer.parallel.decomposition import Index3
+from fathometer.storage.reading import reading
 
 MAGIC = b"#!TDV112"
 ZONE, END_OF_HEAD = 299.0, 357.0  # marks
@@ -123,6 +125,17 @@ class TecplotLayout:
     def values_start(self, zone: int, variable: int) -> int:
         """First byte of a variable's values in a zone."""
         return self.zone_start(zone) + self.zone_head_bytes + variable * self.variable_bytes
+
+    def holds(self, path: Path, count: int) -> bool:
+        """Whether a file has so many zones, which all begin where they should, whatever its head says."""
+        kinds = [TYPES[self.dtype]] * len(self.variables)
+        expected = struct.pack(f"<f{len(kinds)}i", ZONE, *kinds)
+        with reading(path), path.open("rb") as file:
+            for zone in range(count):
+                file.seek(self.zone_start(zone))
+                if file.read(len(expected)) != expected:
+                    return False
+            return path.stat().st_size >= self.bytes(count)
 
     def bytes(self, there: int) -> int:
         """Of a file with so many zones."""

@@ -351,9 +351,35 @@ class FlowModel:
         rate, divergence = np.max(allgather(self.comm, own), axis=0)
         return {"courant_rate": float(rate), "divergence": float(divergence)}
 
+    @property
+    def rate_of_sides(self) -> float:
+        """Sum over axes of the largest speed of a side over spacing, 1/s: what it drags along comes to that."""
+        rate = 0.0
+        for axis, spacing in enumerate(self.problem.spacing[: self.problem.dims]):
+            speeds = [np.abs(side.velocity.get(axis, 0.0)).max() for side in self.problem.sides.values()]
+            rate += float(max(speeds)) / spacing
+        return rate
+
+    def largest_drive(self) -> float:
+        """Collective. Sum over axes of accelerations over spacing, 1/s². Between walls what is the same everywhere is
+        balanced by the pressure; differences of temperature are not."""
+        fluid, drive = self.problem.fluid, 0.0
+        warmest = spread = 0.0
+        if fluid.heated:
+            given = [side.temperature for side in self.problem.sides.values() if side.temperature is not None]
+            own = [values - fluid.reference for values in (self.arrays[-1], *given)]
+            ends = np.array(allgather(self.comm, (min(map(np.min, own)), max(map(np.max, own)))))
+            low, high = float(ends[:, 0].min()), float(ends[:, 1].max())
+            warmest, spread = max(-low, high), high - low
+        for axis, spacing in enumerate(self.problem.spacing[: self.problem.dims]):
+            closed = self.problem.ends(axis)[0].kind in ("wall", "slip")
+            drive += abs(fluid.lift[axis]) * (spread if closed else warmest) / spacing
+            drive += 0.0 if closed else abs(fluid.acceleration[axis]) / spacing
+        return drive
+
     def means(self) -> dict[str, float]:
         """Collective. Over the box: kinetic energy (m²/s²), dissipation (m²/s³), and temperature (K), if there is one;
-        over each side with a temperature: `heat_` and its name, what enters through it over density and heat capacity
+        over each wall with a temperature: `heat_` and its side, what enters through it over density and heat capacity
         (K m/s). The same on any number of ranks: rows of cells along x are summed up by one rank, and rows in one
         order."""
         nz, ny, _ = self.block.shape
@@ -369,11 +395,11 @@ class FlowModel:
         return dict(zip(names[: 2 + self.problem.fluid.heated], found, strict=False)) | self._heat()
 
     def _heat(self) -> dict[str, float]:
-        """Collective. What enters through sides with a temperature: the difference across the side's face, in halos."""
+        """Collective. What enters through walls with a temperature: the difference across the side's face, in halos."""
         found = {}
         for number, name in enumerate(SIDES[: 2 * self.problem.dims]):
             (axis, end), side = divmod(number, 2), self.problem.sides[name]
-            if side.temperature is None or self.problem.fluid.diffusivity is None:
+            if side.temperature is None or side.kind == "inflow" or self.problem.fluid.diffusivity is None:
                 continue
             across = [n for n in range(3) if n != 2 - axis]
             face = np.zeros([self.block.shape[n] for n in across])
