@@ -32,8 +32,9 @@ OCEAN = ocean_values(
 )
 FLOW = values(time__end=60000.0, output={"every": 4000.0, "restart_steps": 7, "fields": ["pH", "minerals"]})
 CHANNELS = box_values(
-    **CHANNEL | {"grid__cells": [24, 20, 16], "time__end": 3.0},
-    output={"every": 0.2, "restart_steps": 7, "tecplot": {"series": "file"}},
+    **CHANNEL
+    | {"grid__cells": [24, 20, 16], "time__end": 3.0}
+    | {"output": {"every": 0.2, "restart_steps": 7, "tecplot": {"series": "file"}}}
 )
 CASES = {
     "flow": (lambda folder: toml(folder, CHANNELS), 2, ("fields/*", "restart/*/*")),
