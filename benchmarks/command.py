@@ -8,7 +8,7 @@ import sys
 from functools import partial
 
 from fathometer.base.ledger import timed
-from fathometer.launch.mpirun import find_mpirun, mpirun_command
+from fathometer.launch.mpirun import SPIN_COUNT, find_mpirun, mpirun_command
 
 
 def clean() -> dict[str, str]:
@@ -23,8 +23,9 @@ def fathometer(*words: object) -> float:
 
 
 def on_ranks(ranks: int, module: str, *words: object) -> str:
-    """What a module of the benchmarks prints when so many ranks run it."""
+    """What a module of the benchmarks prints when so many ranks run it; threads wait as those of the program do."""
     program = [sys.executable, "-m", module, *map(str, words)]
     mpirun = find_mpirun(sys.prefix, os.environ.get("PATH", os.defpath))
     command = mpirun_command(mpirun, ranks, program, os.cpu_count(), os.geteuid() == 0)
-    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=clean()).stdout
+    environment = {"GOMP_SPINCOUNT": SPIN_COUNT} | clean()
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=environment).stdout
