@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from fathometer.apps.flow.case import IncompressibleCase, case_of, ranks_of
@@ -93,7 +93,7 @@ def predict(
     doublings = sum(math.log2(n) for n in (nx, ny)[: problem.dims - 1])
     times = len(file.output_times) + 1
     values = math.prod(problem.cells) * len(file.variables)
-    written = times * values * (4 if file.output.tecplot.precision == "float32" else 8)
+    written = times * math.prod(problem.cells) * value_bytes(file.variables, file.output.tecplot.precision)
     states = 1 + steps // file.output.restart_steps
     kept = states * number * DOUBLE * math.prod(problem.cells)
     write = machine.write_bytes_per_second * nodes
@@ -116,14 +116,20 @@ def predict(
         Phase("finish", rates.finish_seconds),
     )
     memory = {"process": int(rates.process_bytes or machine.process_bytes)}
-    memory |= array_bytes(own, number, len(file.variables))
+    memory |= array_bytes(own, number, value_bytes(file.variables, file.output.tecplot.precision))
     return Prediction(nodes, ranks, phases, memory, KERNEL)
 
 
-def array_bytes(cells: int, fields: int, variables: int) -> dict[str, int]:
-    """Memory of a rank's arrays, by what takes it. fields: velocities, and the temperature. variables: of results."""
+def value_bytes(variables: Sequence[str], precision: str) -> int:
+    """Of a cell's values in a file."""
+    return len(variables) * (4 if precision == "float32" else DOUBLE)
+
+
+def array_bytes(cells: int, fields: int, values: int) -> dict[str, int]:
+    """Memory of a rank's arrays, by what takes it. fields: velocities, and the temperature. values: bytes of a cell in
+    a file: they are all there while the pressure is solved for."""
     return {
         "fields": cells * DOUBLE * 3 * fields,
         "pressure": cells * DOUBLE * 5,
-        "results": cells * DOUBLE * variables,
+        "results": cells * values,
     }

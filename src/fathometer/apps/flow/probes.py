@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import mean
 from typing import TYPE_CHECKING, Any
 
-from fathometer.apps.flow.cost import array_bytes
+from fathometer.apps.flow.cost import array_bytes, value_bytes
 from fathometer.apps.flow.demo import flow_text
 from fathometer.apps.flow.solver.model import NOW
 from fathometer.plan.machine_file import SpectralRates
@@ -51,7 +51,8 @@ def _rates(record: Mapping[str, Any]) -> dict[str, float]:
     stages = len(NOW) * results["steps"] * cells
     doublings = sum(math.log2(n) for n in shape[: dims - 1])
     values = cells * len(results["variables"]) * len(results["field_times_seconds"])
-    arrays = array_bytes(math.prod(shape), dims, len(results["variables"]))
+    kind = record["input"]["output"]["tecplot"]["precision"]
+    arrays = array_bytes(math.prod(shape), dims, value_bytes(results["variables"], kind))
     figures = {figure["name"]: figure["value"] for figure in record["figures"]}
     return {
         "cells": shape[0],
