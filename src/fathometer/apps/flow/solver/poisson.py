@@ -95,7 +95,7 @@ class Waves:
 
 
 def make_threads(workers: int) -> None:
-    """Have SciPy make the threads of its transforms on all cpus of this rank: it does that once, at the first one, where
+    """Have SciPy make the threads of its transforms on all cpus of this rank: it does that once, at the first one, and
     they inherit the only cpu of the thread that calls it."""
     if workers == 1:
         return
