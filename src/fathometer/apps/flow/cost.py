@@ -34,9 +34,9 @@ def plan(file: IncompressibleFile, machine: Machine, options: Mapping[str, Any])
             f"machine {machine.name}: spectral: missing; needed for an incompressible flow; `fathometer calibrate`"
         )
     case = case_of(file)
-    steps = steps_of(case)
+    steps, results = counts_of(case)
     layouts = layouts_of(
-        file.path, machine, options, lambda ranks, nodes: predict(case, machine, rates, steps, ranks, nodes)
+        file.path, machine, options, lambda ranks, nodes: predict(case, machine, rates, steps, results, ranks, nodes)
     )
     record = {
         "schema_version": 1,
@@ -51,8 +51,9 @@ def plan(file: IncompressibleFile, machine: Machine, options: Mapping[str, Any])
     return CostEstimate(record, [title, "", *layouts.table(machine)])
 
 
-def steps_of(case: IncompressibleCase) -> int:
-    """Steps of a run, as many as its largest velocity at the beginning or at sides needs."""
+def counts_of(case: IncompressibleCase) -> tuple[int, int]:
+    """Steps of a run, as many as its largest velocity at the beginning or at sides needs, and times at which it writes
+    results: the beginning, those that it comes to, and its end."""
     file, keys, problem = case.file, case.file.time, case.problem
     dt = keys.step
     if dt is None:
@@ -60,8 +61,9 @@ def steps_of(case: IncompressibleCase) -> int:
         rate = speed * sum(1 / h for h in file.grid.spacing)
         dt = min(keys.courant / rate if rate else math.inf, keys.diffusion * problem.diffusive_step(), keys.end)
     times = [0.0, *file.output_times]
-    steps = sum(math.ceil((b - a) / dt * (1 - 1e-9)) for a, b in itertools.pairwise(times))
-    return min(steps, keys.most_steps or steps)
+    to_each = list(itertools.accumulate(math.ceil((b - a) / dt * (1 - 1e-9)) for a, b in itertools.pairwise(times)))
+    steps = min(to_each[-1], keys.most_steps or to_each[-1])
+    return steps, 1 + len({steps, *(count for count in to_each if count <= steps)})
 
 
 def _largest_speed(file: IncompressibleFile) -> float:
@@ -73,9 +75,9 @@ def _largest_speed(file: IncompressibleFile) -> float:
 
 
 def predict(
-    case: IncompressibleCase, machine: Machine, rates: SpectralRates, steps: int, ranks: int, nodes: int
+    case: IncompressibleCase, machine: Machine, rates: SpectralRates, steps: int, results: int, ranks: int, nodes: int
 ) -> Prediction:
-    """The cost of a run. Raises InputError for more ranks than the grid allows."""
+    """The cost of a run. steps, results: as of `counts_of`. Raises InputError for more ranks than the grid allows."""
     file, problem = case.file, case.problem
     along_z, along_y = ranks_of(problem, ranks, file.path)
     nx, ny, nz = problem.cells
@@ -91,9 +93,9 @@ def predict(
     plane = DOUBLE * number * max(nx * ny, nx * nz)
     transposed = own * DOUBLE * cut
     doublings = sum(math.log2(n) for n in (nx, ny)[: problem.dims - 1])
-    times = len(file.output_times) + 1
-    values = math.prod(problem.cells) * len(file.variables)
-    written = times * math.prod(problem.cells) * value_bytes(file.variables, file.output.tecplot.precision)
+    of_a_cell = value_bytes(file.variables, file.output.tecplot.precision)
+    values = results * math.prod(problem.cells) * len(file.variables)
+    written = results * math.prod(problem.cells) * of_a_cell
     states = 1 + steps // file.output.restart_steps
     kept = states * number * DOUBLE * math.prod(problem.cells)
     write = machine.write_bytes_per_second * nodes
@@ -111,12 +113,12 @@ def predict(
         ),
         Phase("halos", 3 * cut * stages * machine.exchange_seconds(where, plane) if cut else 0.0, 0, 3 * cut * stages),
         Phase("diagnostics", steps * each * rates.look_seconds, 0, steps),
-        Phase("write fields", written / write + times * values * rates.value_seconds / ranks, written, times),
+        Phase("write fields", written / write + values * rates.value_seconds / ranks, written, results),
         Phase("write restart", kept / write, kept, states),
         Phase("finish", rates.finish_seconds),
     )
     memory = {"process": int(rates.process_bytes or machine.process_bytes)}
-    memory |= array_bytes(own, number, value_bytes(file.variables, file.output.tecplot.precision))
+    memory |= array_bytes(own, number, of_a_cell)
     return Prediction(nodes, ranks, phases, memory, KERNEL)
 
 
