@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import median
 
@@ -18,15 +19,16 @@ from mpi4py import MPI
 from scipy import fft
 
 from benchmarks.flow_numpy import NumpyFlow
+from benchmarks.triad import TRIAD_BYTES, Triad
 from fathometer import _native
-from fathometer.apps.flow.case import ranks_of
-from fathometer.apps.flow.solver.model import NOW, FlowModel, Fluid, Problem
-from fathometer.apps.flow.solver.sides import SIDES, Side
+from fathometer.apps.flow.case import case_of, ranks_of
+from fathometer.apps.flow.demo import flow_text
+from fathometer.apps.flow.flow_file import IncompressibleFile
+from fathometer.apps.flow.solver.model import NOW, FlowModel
 from fathometer.base import ledger
-from fathometer.lab.stencil import ITEM_BYTES, TRIAD_ELEMENTS
+from fathometer.config.input_file import load_input
 
 PHASES = ("momentum", "projection", "transforms", "solve columns", "transpose", "halos", "diagnostics")
-VISCOSITY = 1 / 1600
 # Arrays over all cells that a stage reads and writes once at least, those written after reading twice.
 MOVED = {
     "rates and predictor": 12,  # u 3, rates 3 and again, the next u 3
@@ -42,14 +44,13 @@ def main(cells: int, repeats: int, threads: int, with_numpy: int) -> None:
     """Print medians over repeats of what a step takes, on the slowest rank."""
     comm = MPI.COMM_WORLD
     _native.set_threads(threads)
-    problem = Problem(
-        (cells,) * 3, (2 * np.pi / cells,) * 3, Fluid(VISCOSITY), {side: Side("periodic") for side in SIDES}
-    )
-    model = FlowModel(problem, ranks_of(problem, comm.size, Path()), comm, threads)
-    velocities = vortices(cells)
-    block = tuple(slice(a, b) for a, b in zip(model.block.lo, model.block.hi, strict=True))
-    model.arrays[...] = velocities[(slice(None), *block)]
-    model.begin()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "flow.toml"
+        path.write_text(flow_text(cells, 1, 20.0))
+        case = case_of(load_input(IncompressibleFile, path, "the flow file"))
+    problem = case.problem
+    model = FlowModel(problem, ranks_of(problem, comm.size, path), comm, threads)
+    case.begin(model)
     dt = 0.5 / sum(1 / h for h in problem.spacing)
 
     spent: dict[str, list[float]] = {name: [] for name in PHASES}
@@ -64,12 +65,12 @@ def main(cells: int, repeats: int, threads: int, with_numpy: int) -> None:
 
     tasks: dict[str, Callable[[], object]] = {
         "step": step,
-        "triad": triad_of(comm.size),
-        "transforms alone": lambda: [transforms(values, threads) for values in blocks],
+        "triad": Triad(),
+        "transforms alone": lambda: transforms(blocks, threads),
     }
     blocks = [np.random.default_rng(1).random(model.block.local_shape) for _ in NOW]
     if with_numpy:
-        other = NumpyFlow(velocities.transpose(0, 3, 2, 1).copy(), VISCOSITY)
+        other = NumpyFlow(model.arrays.transpose(0, 3, 2, 1).copy(), problem.fluid.viscosity)
         tasks["NumPy"] = lambda: other.step(dt)
     found: dict[str, list[float]] = {name: [] for name in tasks}
     for task in tasks.values():
@@ -83,7 +84,7 @@ def main(cells: int, repeats: int, threads: int, with_numpy: int) -> None:
             task()
             found[name].append(comm.allreduce(ledger.now() - begin, MPI.MAX))
     values = {name: median(times) for name, times in (found | spent).items()}
-    values["bandwidth"] = 3 * ITEM_BYTES * TRIAD_ELEMENTS / values["triad"]
+    values["bandwidth"] = comm.size * TRIAD_BYTES / values["triad"]
     moved = (len(NOW) * sum(MOVED.values()) + LOOKED) * 8 * cells**3
     values["traffic"] = moved / values["bandwidth"]
     if comm.rank == 0:
@@ -91,27 +92,12 @@ def main(cells: int, repeats: int, threads: int, with_numpy: int) -> None:
     model.close()
 
 
-def vortices(cells: int) -> npt.NDArray[np.float64]:
-    """Taylor's and Green's: velocities at lower faces, [u, v, w; z, y, x]."""
-    faces = np.arange(cells) * 2 * np.pi / cells
-    centres = faces + np.pi / cells
-    z = np.cos(centres)[:, None, None]
-    u = np.sin(faces) * np.cos(centres)[:, None] * z
-    v = -np.cos(centres) * np.sin(faces)[:, None] * z
-    return np.stack([u, v, np.zeros_like(u)])
-
-
-def transforms(values: npt.NDArray[np.float64], workers: int) -> None:
-    """Those of a stage on a block [z, y, x], there and back; `values` keeps its values."""
-    waves = fft.fft(fft.rfft(values, axis=2, workers=workers), axis=1, overwrite_x=True, workers=workers)
-    waves = fft.ifft(waves, axis=1, overwrite_x=True, workers=workers)
-    fft.irfft(waves, n=values.shape[2], axis=2, overwrite_x=True, workers=workers)
-
-
-def triad_of(ranks: int) -> Callable[[], object]:
-    """The triad of memory, on all ranks at once."""
-    arrays = [_native.zerosFloat32((1, 1, TRIAD_ELEMENTS // ranks), n) for n in range(3)]
-    return lambda: _native.triad(*arrays)
+def transforms(blocks: Sequence[npt.NDArray[np.float64]], workers: int) -> None:
+    """Those of a stage on each block [z, y, x], there and back; blocks keep their values."""
+    for values in blocks:
+        waves = fft.fft(fft.rfft(values, axis=2, workers=workers), axis=1, overwrite_x=True, workers=workers)
+        waves = fft.ifft(waves, axis=1, overwrite_x=True, workers=workers)
+        fft.irfft(waves, n=values.shape[2], axis=2, overwrite_x=True, workers=workers)
 
 
 if __name__ == "__main__":

@@ -278,7 +278,7 @@ def elastic() -> None:
 
 
 def flow() -> None:
-    """Verification 14: incompressible flow; some minutes."""
+    """Verification 14: incompressible flow; half an hour."""
     import flow_figures
 
     flow_figures.figures()

@@ -21,6 +21,7 @@ from fathometer.base.errors import FathometerError, InputError
 from fathometer.storage import atomic
 from fathometer.storage.volumes import mpiio
 from fathometer.storage.volumes.boxes import slabs, widened
+from fathometer.storage.volumes.collective_file import mpi_hints
 from fathometer.storage.volumes.formats import hdf5, pnetcdf
 from fathometer.storage.volumes.formats.zarr_volume import chunks_and_shards
 from fathometer.storage.volumes.registry import BY_SUFFIX, FORMATS, format_of
@@ -134,6 +135,11 @@ def test_hints_that_mpi_does_not_take(tmp_path, suffix):
     with pytest.raises(FathometerError, match=rf"v\{suffix}: cannot be written: MPI does not take the hint k+…k+=1"):
         written(tmp_path, suffix, strategy=f"mpiio-independent:{'k' * 300}=1")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_hint_that_ends_early():
+    with pytest.raises(OSError, match="MPI does not take the hint cb_nodes=4"):
+        mpi_hints([("cb_nodes", "4\0x")])
 
 
 @needs(".nc")

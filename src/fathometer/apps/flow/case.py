@@ -17,7 +17,7 @@ from fathometer.apps.flow.solver.model import FlowModel, Fluid, Problem
 from fathometer.apps.flow.solver.sides import SIDES, Side
 from fathometer.base.errors import InputError
 from fathometer.runs.fingerprint import values_hash
-from fathometer.storage.reading import decoding, readable
+from fathometer.storage.reading import decoding, readable, reading
 
 Floats = npt.NDArray[np.float64]
 
@@ -157,8 +157,9 @@ def _profile(file: IncompressibleFile, entry: SideTable, cells: Sequence[int]) -
     where = f'{file.path}: [[side]] "{entry.side}"'
     if entry.profile_file is not None:
         path = file.directory / entry.profile_file
-        if readable(path).read_bytes()[: len(MAGIC_PREFIX)] != MAGIC_PREFIX:
-            raise InputError(f"{path}: is no NPY array")
+        with reading(path), path.open("rb") as opened:
+            if opened.read(len(MAGIC_PREFIX)) != MAGIC_PREFIX:
+                raise InputError(f"{path}: is no NPY array")
         with decoding(path, "is no NPY array"):
             found = np.load(path, allow_pickle=False)
         if found.dtype.kind not in "fiu":

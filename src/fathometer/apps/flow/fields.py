@@ -99,8 +99,8 @@ class TecplotSeries(FieldSeries):
             raise FathometerError(f"{self.path(0)}: has fewer zones than the run had written")
 
     def _check(self, paths: Sequence[Path]) -> None:
-        for path in paths:
-            if not self._one:
+        if not self._one:  # whose head may be torn
+            for path in paths:
                 TecplotFile(path)
 
     def _found_layout(self) -> TecplotLayout:

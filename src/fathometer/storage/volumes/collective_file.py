@@ -76,7 +76,7 @@ def mpi_hints(pairs: Iterable[tuple[str, str]]) -> MPI.Info:
     for key, value in (_REFUSABLE, *pairs):
         try:
             info.Set(key, value)
-        except MPI.Exception:
+        except (MPI.Exception, ValueError):  # the latter of a NUL
             info.Free()
             raise OSError(errno.EINVAL, f"MPI does not take the hint {key}={value}") from None
     return info

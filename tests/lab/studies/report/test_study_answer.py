@@ -170,13 +170,7 @@ def test_how_it_ended_and_what_was_amiss():
 
 
 def test_what_the_numbers_do_not_show_is_said_first():
-    told = remarks(
-        study(
-            RANKS,
-            limits="""One disk alone,
-        and one kernel.""",
-        )
-    )
+    told = remarks(study(RANKS, limits="One disk alone,\n  and one kernel."))
     assert told[0] == "One disk alone, and one kernel."
     assert remarks(study(RANKS)) == told[1:]
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -351,7 +352,7 @@ class FlowModel:
         rate, divergence = np.max(allgather(self.comm, own), axis=0)
         return {"courant_rate": float(rate), "divergence": float(divergence)}
 
-    @property
+    @cached_property
     def rate_of_sides(self) -> float:
         """Sum over axes of the largest speed of a side over spacing, 1/s: what it drags along comes to that."""
         rate = 0.0

@@ -177,23 +177,22 @@ class Hdf5Sink:
                     file = h5py.File(self._part, mode, libver=VERSIONS, **driver)
         except OSError as raised:
             error = atomic.failure(self._path, raised)
-        errors = allgather(self._comm, error)
-        if any(errors) and file is not None:
-            self._abort(next(filter(None, errors)))
-        with collective_errors(self._comm):
-            if error is not None:
-                raise error
+        ranks = allgather(self._comm, (error, file is not None))
+        for failed in (failed for failed, _ in ranks if failed is not None):
+            if any(opened for _, opened in ranks):
+                self._end(failed)
+            raise failed
         self._file = file
 
     def _create(self, file: Any, info: VolumeInfo, options: dict[str, Any], early: bool = False) -> Any:
         """Describe the values, which are returned; early: have all chunks in the file."""
         import h5py
 
-        chunks = chunk_of(info.shape, info.stepped)
+        more: dict[str, Any] = {"chunks": chunk_of(info.shape, info.stepped), "fill_time": "never"}
         if early:
-            options["dcpl"] = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
-            options["dcpl"].set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
-        values = file.create_dataset(DATASET, info.shape, info.dtype, chunks=chunks, fill_time="never", **options)
+            more["dcpl"] = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+            more["dcpl"].set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
+        values = file.create_dataset(DATASET, info.shape, info.dtype, **more, **options)
         for key, value in attributes_of(info).items():
             values.attrs[key] = value
         if info.spacing is not None:
