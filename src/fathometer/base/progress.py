@@ -35,13 +35,15 @@ class State:
 
     Args:
         label: of the run, such as its command. task: what its tasks are called. tasks: number of them. start: time, s.
+        unit: what is counted by the second.
     """
 
-    def __init__(self, label: str, task: str, tasks: int, start: float) -> None:
-        self.label, self.task, self.tasks, self.start = label, task, tasks, start
+    def __init__(self, label: str, task: str, tasks: int, start: float, unit: str = "steps") -> None:
+        self.label, self.task, self.tasks, self.start, self.unit = label, task, tasks, start, unit
         self.done_tasks = self.done_steps = 0
         self.task_steps, self.task_done = 0, 0.0
         self.underway = False
+        self.reached, self.before = False, 0  # tasks of earlier runs, where the number of done tasks is told
 
     def fraction(self) -> float:
         """Fraction of all work that is done, 0 to 1."""
@@ -52,9 +54,9 @@ class State:
         """Number of the task, steps per second and remaining time, as text."""
         elapsed, fraction = time - self.start, self.fraction()
         task = f"{self.task} {min(self.done_tasks + self.underway, self.tasks)} of {self.tasks}"
-        rate = f"{self.done_steps / elapsed:.4g} steps/s" if elapsed > 0 and self.done_steps else "- steps/s"
+        rate = f"{self.done_steps / elapsed:.4g}" if elapsed > 0 and self.done_steps else "-"
         left = f"{duration(elapsed * (1 - fraction) / fraction)} left" if fraction > 0 else "time left unknown"
-        return task, rate, left
+        return task, f"{rate} {self.unit}/s", left
 
 
 class Progress:
@@ -65,7 +67,8 @@ class Progress:
         progress.advance(k)                 # after every k of them
         progress.finish_task()
 
-    tasks    number of them. label, task: of the run and of one of its tasks, for the text
+    tasks    number of them. label, task: of the run and of one of its tasks, for the text. unit: what is counted by the
+             second, in place of steps
     now      the ledger's clock, s
     quiet    show nothing
     environ  FATHOMETER_TTY=1: the pipe to mpirun ends on a terminal; COLUMNS: its width
@@ -80,11 +83,12 @@ class Progress:
         quiet: bool = False,
         label: str = "run",
         task: str = "task",
+        unit: str = "steps",
         stream: TextIO | None = None,
         environ: Mapping[str, str] = os.environ,
     ) -> None:
         self._now = now
-        self._state = State(label, task, tasks, now())
+        self._state = State(label, task, tasks, now(), unit)
         self._display: Display | None = None
         if rank == 0 and not quiet:
             stream = stream if stream is not None else sys.stderr
@@ -120,6 +124,15 @@ class Progress:
         """The task under way is done, whatever the number of its steps so far."""
         self._state.done_tasks += 1
         self._state.underway = False
+        self._show()
+
+    def reached(self, done: int) -> None:
+        """So many tasks are done, by whomever."""
+        state = self._state
+        if not state.reached:
+            state.before = done
+        state.reached = True
+        state.done_tasks, state.done_steps = done, done - state.before
         self._show()
 
     def complete(self) -> None:

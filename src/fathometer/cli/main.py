@@ -27,7 +27,7 @@ from fathometer.cli import registry
 from fathometer.cli.command import Command, Options, RankCall, trace_of
 from fathometer.cli.error_lines import HEAD_START_SECONDS, defect, print_error, print_error_once
 from fathometer.cli.output import print_line, require_writable
-from fathometer.cli.parser import parser
+from fathometer.cli.parser import parser, with_actions
 from fathometer.cli.profiled import run_profiled, under_profile
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parse_and_run(words: list[str], begin: float) -> int:
-    options = parser().parse_args(words)
+    options = parser().parse_args(with_actions(words))
     command: Command = options.run_command
     try:
         with interruptible(), Ledger(begin, "start-up", tracing=trace_of(options) is not None):

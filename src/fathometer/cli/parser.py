@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 DESCRIPTION = """\
 Real parallel applications, from files to results, that account for every second and byte: seismic imaging and
-modelling, ocean circulation, reactive and incompressible flow. And the instruments to measure any other program and
+modelling, ocean circulation, reactive and incompressible flow, farms of tasks. And the instruments to measure any other program and
 machine with the same rigour."""
 
 EXAMPLES = """\
@@ -39,10 +39,13 @@ examples:
 exit codes: 0 done, 1 failed, 2 wrong input, 3 a figure of a study's [gate] got worse, 75 interrupted where
 --resume goes on, 130 interrupted"""
 
+ACTIONS = "farm extract"  # a command of two words, the first of which is a command
+
 # Under which heading of `fathometer --help` a command stands, by its first word.
 HEADINGS = {
     "applications": (
-        *("demo", "model", "migrate", "migrate-time", "ocean", "reactive", "flow", "plan", "submit", "report"),
+        *("demo", "model", "migrate", "migrate-time", "ocean", "reactive", "flow", "farm"),
+        *(ACTIONS, "plan", "submit", "report"),
     ),
     "files and surveys": ("info", "prepare", "survey"),
     "laboratory": ("calibrate", "stencil", "io", "messages", "profile", "study", "cluster"),
@@ -113,7 +116,7 @@ def parser() -> argparse.ArgumentParser:
     summaries: dict[str, str] = {}
     for name in commands.NAMES:
         command: Command = import_module(f"fathometer.cli.commands.{name}").COMMAND
-        group = command.name.rpartition(" ")[0]
+        group = _group_of(command)
         if group and group not in groups:
             groups[group] = _add_group(subparsers, group)
         if group:
@@ -124,6 +127,16 @@ def parser() -> argparse.ArgumentParser:
     summaries |= {name: summary for name, (summary, _) in GROUPS.items()}
     main_parser.description = f"{DESCRIPTION}\n{_listing(summaries)}"
     return main_parser
+
+
+def with_actions(words: Sequence[str]) -> list[str]:
+    """The words of a command line; where the first two are a command whose first word is one, too, as one word."""
+    return [ACTIONS, *words[2:]] if " ".join(words[:2]) == ACTIONS else list(words)
+
+
+def _group_of(command: Command) -> str:
+    """The first of the two words of a command; "": it has one, or its first one is a command, too."""
+    return command.name.rpartition(" ")[0] if command.name != ACTIONS else ""
 
 
 def _listing(summaries: Mapping[str, str]) -> str:
@@ -141,7 +154,7 @@ def _add_command(subparsers: Subparsers, command: Command, listed: bool) -> None
     """listed: whether argparse is to list it, which knows no headings."""
     more: dict[str, Any] = {"help": command.summary} if listed else {}
     added = subparsers.add_parser(
-        command.name.rpartition(" ")[2],
+        command.name.rpartition(" ")[2] if _group_of(command) else command.name,
         **more,
         description=command.description,
         epilog=f"examples:\n{command.examples}",

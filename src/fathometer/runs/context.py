@@ -44,7 +44,7 @@ class Outcome:
 
     Attributes:
         files: its files by kind. record: complete on rank 0 only. failed: reasons of failed tasks, by number.
-        nothing: why there is nothing in the results, the same on all ranks; "" where there is something.
+        nothing: what is not in the results and why, the same on all ranks; "" where all is.
     """
 
     files: dict[str, Path]

@@ -19,12 +19,15 @@ def restartable_job(
     program: Sequence[str],
     name: str | None,
     nodes: int,
+    states: str = FOLDER,
+    task: str = "restart file",
     **options: Any,
 ) -> Job:
     """The job that runs an input file.
 
     Args:
         command: of the program. kind: of run, with its article: "an ocean". output: folder of the results.
+        states: folder within, with what a run goes on from: lines in it say that it gets on. task: what a line is of.
         options: further attributes of the job.
 
     Raises InputError: an array of jobs, a time migration, a folder that the other nodes cannot see.
@@ -37,4 +40,4 @@ def restartable_job(
     with naming(f"{file}: [output] directory"):
         require_shared(output, nodes)
     words = (*program, command, str(path), "--resume")
-    return Job(words, output, output / FOLDER, name or job_name(path), nodes=nodes, task="restart file", **options)
+    return Job(words, output, output / states, name or job_name(path), nodes=nodes, task=task, **options)

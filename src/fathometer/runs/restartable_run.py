@@ -40,6 +40,7 @@ def restartable_run(
     record_of: Callable[[str], dict[str, Any]],
     comm: MPI.Intracomm,
     context: Context,
+    state: Callable[[Path], bool] = has_state,
 ) -> Iterator[None]:
     """Collective. Context of a run: its folder is made and locked, its ranks are watched, and a record marked as
     unfinished lies there until the end.
@@ -47,7 +48,8 @@ def restartable_run(
     Args:
         inputs: files that the run reads, the input file first. results: names of files that it writes into `output`.
         folders: names of folders in `output` whose files it writes and removes.
-        record_of: the record for a reason, on rank 0.
+        record_of: the record for a reason, on rank 0. state: whether a run has left in `output` what it can be gone on
+            with.
 
     Raises InputError, the same on all ranks, where an input would be replaced, one of `folders` is a link or another
     user's, another run has the folder, it holds what no run of this program's has written, or an earlier run's results
@@ -71,14 +73,14 @@ def restartable_run(
         with ledger.phase("set up"), collective_errors(comm):
             options = context.options
             if comm.rank == 0:
-                _require_own_folders(output, folders)
+                _require_own_folders(output, folders, state)
                 require_own_results(output, [output / name for name in results], options)
             if comm.rank == 0 and not (options.resume or options.overwrite):
                 if (output / RECORD).exists():
                     raise InputError(
                         f"{output}: holds an earlier run; --resume goes on with it, --overwrite begins anew"
                     )
-                if has_state(output):
+                if state(output):
                     raise InputError(
                         f"{output}: holds an unfinished run; --resume goes on with it, --overwrite begins anew"
                     )
@@ -88,10 +90,10 @@ def restartable_run(
             yield
 
 
-def _require_own_folders(output: Path, folders: Iterable[str]) -> None:
+def _require_own_folders(output: Path, folders: Iterable[str], state: Callable[[Path], bool]) -> None:
     """Raises InputError where files would be replaced or removed that no run of this program has written."""
     require_own_states(output)
-    if require_own_record(output) or has_state(output):
+    if require_own_record(output) or state(output):
         return
     for name in folders:
         files = list((output / name).iterdir()) if (output / name).is_dir() else []

@@ -13,6 +13,8 @@ NAMES = (
     "reactive",
     "ocean",
     "flow",
+    "farm",
+    "farm_extract",
     "report",
     "stencil",
     "plan",

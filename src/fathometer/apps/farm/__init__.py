@@ -1,0 +1,1 @@
+"""A farm of tasks: masters, workers, and a writer on each node."""

@@ -1,0 +1,445 @@
+"""The writer of a node: takes the workers' results, compresses them, and writes them into the node's one file.
+
+main thread          takes results from the workers' sockets into the first buffer; none while both buffers are full
+compressing threads  make blocks of it, which go into the second buffer, as long as that is not full
+writing thread       writes the second buffer when it is full, and flushes it; then its tasks are done
+
+On demand, each result is a block of its own, which is written when it comes, and the next is taken after that.
+
+What was not flushed when a process ends is lost, and computed again: so it also flushes after some seconds.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import selectors
+import socket
+import threading
+from array import array
+from collections import deque
+from collections.abc import Mapping
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from multiprocessing.reduction import recv_handle
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
+
+from fathometer.apps.farm.blocks import Index, index_begin
+from fathometer.apps.farm.children import child_control
+from fathometer.apps.farm.framing import framing_of
+from fathometer.apps.farm.worker import RESULT
+from fathometer.storage.atomic import flush_folder
+from fathometer.storage.lock import FileLock, LockError
+
+READ = 1 << 18  # bytes that are asked for at a time
+REMEMBERED = 8192  # results of a worker whose tasks are told when it has ended; more than a batch
+LOCK_SECONDS = 20.0  # for the writer of a run that was killed to end
+MOST_RESULTS = 1 << 16  # in a block
+
+Stored = tuple[list[int], list[int], bytes, bytes]  # of a block: tasks, bytes of their results, itself, its entries
+
+
+class Incoming:
+    """Results on their way from a worker. taken: numbers of the last tasks that came whole."""
+
+    def __init__(self, handle: int) -> None:
+        self.socket = socket.socket(fileno=handle)
+        self.socket.setblocking(False)
+        self._parts = bytearray()
+        self._large: bytearray | None = None  # a result of which the rest is still to come
+        self._number = self._filled = 0
+        self.taken: deque[int] = deque(maxlen=REMEMBERED)
+
+    def read(self) -> tuple[list[tuple[int, bytes | bytearray]], bool]:
+        """Results that have come whole, and whether the worker has ended."""
+        found: list[tuple[int, bytes | bytearray]] = []
+        ended = False
+        try:
+            if self._large is not None:
+                count = self.socket.recv_into(memoryview(self._large)[self._filled :])
+                self._filled += count
+                ended = not count
+                if self._filled == len(self._large):
+                    found.append((self._number, self._large))
+                    self._large = None
+            else:
+                data = self.socket.recv(READ)
+                ended = not data
+                self._parts += data
+                self._split(found)
+        except BlockingIOError:
+            pass
+        except OSError:
+            ended = True
+        self.taken.extend(number for number, _ in found)
+        return found, ended
+
+    def _split(self, found: list[tuple[int, bytes | bytearray]]) -> None:
+        place, parts = 0, self._parts
+        while place + RESULT.size <= len(parts):
+            number, size = RESULT.unpack_from(parts, place)
+            begin = place + RESULT.size
+            if begin + size > len(parts):
+                if size > READ:
+                    self._large = bytearray(size)
+                    self._number, self._filled = number, len(parts) - begin
+                    self._large[: self._filled] = parts[begin:]
+                    place = len(parts)
+                break
+            found.append((number, bytes(parts[begin : begin + size])))
+            place = begin + size
+        del parts[:place]
+
+
+class Store:
+    """The two buffers and the file behind them; all methods but `finish` by any thread.
+
+    setup: keys of [output]; `path`, of the file. Raises OSError or LockError where the file cannot be opened.
+    """
+
+    def __init__(self, setup: Mapping[str, Any]) -> None:
+        output = setup["output"]
+        self._on_demand = output["buffers"] == "on demand"
+        self._plain_most = 0 if self._on_demand else output["buffer"]
+        self._stored_most = 0 if self._on_demand else output["buffer"]
+        self._block = 1 if self._on_demand else min(output["block"], output["buffer"])
+        self._framing = framing_of(output["framing"], output["compression"], output["level"])
+        self.path = Path(setup["path"])
+        self._lock = self._locked()
+        self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
+        self._index, self.done, self._end = Index(), array("Q"), 0
+        self._open()
+        self._changed = threading.Condition()
+        self._plain: deque[tuple[int, bytes | bytearray]] = deque()
+        self._plain_bytes = 0  # of results that are in no block yet
+        self._waiting_bytes = 0  # the same, without those that are being compressed
+        self._compressing = 0
+        self._stored: list[Stored] = []
+        self._stored_bytes = 0  # of blocks that are not written yet
+        self._unflushed: list[int] = []  # tasks that are written
+        self._flushed_to = self._end
+        self._oldest: float | None = None  # when the first result came that is not flushed
+        self._wanted = self._closing = False
+        self.flushed: deque[int] = deque()  # tasks to tell of
+        self.wrong = ""
+        self.counts = dict.fromkeys(
+            ("results", "plain_bytes", "blocks", "stored_bytes", "writes", "flushes", "timed_flushes"), 0
+        )
+        self.counts["largest_write_bytes"] = self.counts["directory_bytes"] = 0
+        self.seconds = dict.fromkeys(("compress", "write", "flush", "full"), 0.0)
+        self._threads = [threading.Thread(target=self._guarded, args=[self._compress]) for _ in range(output["threads"])]
+        self._threads.append(threading.Thread(target=self._guarded, args=[self._write]))
+        self.wake = lambda: None
+        for thread in self._threads:
+            thread.daemon = True
+            thread.start()
+
+    def _locked(self) -> FileLock:
+        """The file's lock: the writer of a run that was killed may still be at its last write."""
+        lock = FileLock(self.path)
+        end = monotonic() + LOCK_SECONDS
+        while not lock.acquire():
+            if monotonic() > end:
+                raise LockError(self.path, "another writer has it")
+            sleep(0.05)
+        return lock
+
+    def _open(self) -> None:
+        """Find what is there, and leave out what is behind its last whole block."""
+        begin = index_begin(self._file)
+        if begin is not None:
+            os.ftruncate(self._file, begin)
+        rows, self._end = self._framing.found(self._file)
+        for offset, tasks, sizes in rows:
+            self._index.add(offset, tasks, sizes)
+            self.done.extend(tasks)
+        self.torn_bytes = os.fstat(self._file).st_size - self._end
+        if self.torn_bytes:
+            self._framing.require_torn(self._file, self._end)
+            os.ftruncate(self._file, self._end)
+        os.fsync(self._file)
+        flush_folder(self.path.parent)
+
+    @property
+    def accepts(self) -> bool:
+        """Whether a result has a place."""
+        return self._plain_bytes == 0 or self._plain_bytes < self._plain_most
+
+    def add(self, number: int, result: bytes | bytearray) -> None:
+        """A result that has come."""
+        with self._changed:
+            self._plain.append((number, result))
+            self._plain_bytes += len(result) + 1  # what is empty has its place, too
+            self._waiting_bytes += len(result) + 1
+            self.counts["results"] += 1
+            self.counts["plain_bytes"] += len(result)
+            if self._oldest is None:
+                self._oldest = monotonic()
+            if self._waiting_bytes >= self._block or len(self._plain) >= MOST_RESULTS:
+                self._changed.notify_all()
+
+    def flush(self, timed: bool = False) -> None:
+        """Have all that has come written and flushed soon."""
+        with self._changed:
+            if not self._wanted and (self._plain_bytes or self._stored or self._unflushed):
+                self._wanted = True
+                self.counts["timed_flushes"] += timed
+                self._changed.notify_all()
+
+    def due(self, after: float) -> float:
+        """Seconds until something that came has been there for `after` seconds; infinite where all is flushed."""
+        oldest = self._oldest
+        return float("inf") if oldest is None or self._wanted else max(0.0, oldest + after - monotonic())
+
+    def finish(self) -> None:
+        """Write and flush all, and the index. Raises OSError."""
+        with self._changed:
+            self._wanted = self._closing = True
+            self._changed.notify_all()
+        for thread in self._threads:
+            thread.join()
+        if self.wrong:
+            raise OSError(errno.EIO, self.wrong)
+        last = self._framing.end(self._index)
+        if last:
+            self._put(last)
+            os.fsync(self._file)
+        os.close(self._file)
+        self._lock.close()
+
+    def _guarded(self, work: Any) -> None:
+        try:
+            work()
+        except (OSError, MemoryError) as error:
+            with self._changed:
+                self.wrong = self.wrong or (error.strerror if isinstance(error, OSError) else "") or str(error) or "memory"
+                self._changed.notify_all()
+            with suppress(OSError):  # the part of a block that was written is of no use
+                os.ftruncate(self._file, self._end)
+            self.wake()
+
+    def _compress(self) -> None:
+        while True:
+            with self._changed:
+                while not self._ready():
+                    if self.wrong or (self._closing and not self._plain):
+                        return
+                    self._changed.wait()
+                tasks, results, size = self._take()
+            begin = monotonic()
+            block, entries = self._framing.block(tasks, results)
+            sizes = [len(result) for result in results]
+            spent = monotonic() - begin
+            with self._changed:
+                self._compressing -= 1
+                self._plain_bytes -= size
+                self._stored.append((tasks, sizes, block, entries))
+                self._stored_bytes += len(block)
+                self.seconds["compress"] += spent
+                self.counts["blocks"] += 1
+                self._changed.notify_all()
+            self.wake()
+
+    def _ready(self) -> bool:
+        """Whether there is a block's worth of results, or a flush is wanted, and a place for the block."""
+        if not self._plain or self.wrong:
+            return False
+        if self._stored_bytes and self._stored_bytes >= self._stored_most:
+            return False
+        return self._wanted or self._waiting_bytes >= self._block or len(self._plain) >= MOST_RESULTS
+
+    def _take(self) -> tuple[list[int], list[bytes | bytearray], int]:
+        tasks: list[int] = []
+        results: list[bytes | bytearray] = []
+        size = 0
+        while self._plain and size < self._block and len(tasks) < MOST_RESULTS:
+            number, result = self._plain.popleft()
+            tasks.append(number)
+            results.append(result)
+            size += len(result) + 1
+        self._waiting_bytes -= size
+        self._compressing += 1
+        return tasks, results, size
+
+    def _write(self) -> None:
+        while True:
+            with self._changed:
+                while not (self._full() or self._drained()):
+                    if self.wrong:
+                        return
+                    self._changed.wait()
+                last = self._drained()
+                taken = self._stored[:]
+                size = self._stored_bytes
+                oldest = monotonic()
+            if taken:
+                self._write_blocks(taken)
+            flushes = last or not self._on_demand
+            if flushes and self._unflushed:
+                begin = monotonic()
+                os.fdatasync(self._file)
+                self.seconds["flush"] += monotonic() - begin
+                self.counts["flushes"] += 1
+                self._flushed_to = self._end
+            with self._changed:
+                del self._stored[: len(taken)]
+                self._stored_bytes -= size
+                if flushes:
+                    self.flushed.extend(self._unflushed)
+                    self._unflushed = []
+                    self._oldest = oldest if self._plain_bytes or self._stored else None
+                if last:
+                    self._wanted = self._closing
+                    if self._closing:
+                        self.wake()
+                        return
+                self._changed.notify_all()
+            self.wake()
+
+    def _full(self) -> bool:
+        return bool(self._stored) and self._stored_bytes >= self._stored_most
+
+    def _drained(self) -> bool:
+        """Whether a flush is wanted, and all that came is in blocks."""
+        return self._wanted and not self._plain and not self._compressing
+
+    def _write_blocks(self, taken: list[Stored]) -> None:
+        """One write of some blocks."""
+        parts, end = [], self._end
+        for tasks, sizes, block, entries in taken:
+            part = self._framing.placed(block, entries, self._flushed_to)
+            self._index.add(end, tasks, sizes)
+            parts.append(part)
+            end += len(part)
+            self.counts["stored_bytes"] += len(block)
+            self.counts["directory_bytes"] += len(part) - len(block)
+            self._unflushed += tasks
+        data = b"".join(parts)
+        begin = monotonic()
+        self._put(data)
+        self.seconds["write"] += monotonic() - begin
+        self.counts["writes"] += 1
+        self.counts["largest_write_bytes"] = max(self.counts["largest_write_bytes"], len(data))
+
+    def _put(self, data: bytes) -> None:
+        done, view = 0, memoryview(data)
+        while done < len(view):
+            done += os.pwrite(self._file, view[done : done + (1 << 30)], self._end + done)
+        self._end += done
+
+
+class Writer:
+    """The process: the workers' sockets, and what the master wants. setup: `output` and `path`, as of Store."""
+
+    def __init__(self, control: Connection, setup: Mapping[str, Any]) -> None:
+        self._control, self._flush_after = control, setup["output"]["flush"]
+        self._workers: dict[int, Incoming] = {}
+        self._selector = selectors.DefaultSelector()
+        self._woken, self._wake = os.pipe()
+        os.set_blocking(self._woken, False)
+        os.set_blocking(self._wake, False)
+        self._store = Store(setup)
+        self._store.wake = self._wake_up
+        self._full_since: float | None = None
+
+    def _wake_up(self) -> None:
+        with suppress(BlockingIOError):
+            os.write(self._wake, b"\0")
+
+    def run(self) -> None:
+        """Until the master has no more workers, or has ended."""
+        store = self._store
+        self._control.send(("open", store.done.tobytes(), store.torn_bytes))
+        store.done = array("Q")
+        self._selector.register(self._control, selectors.EVENT_READ)
+        self._selector.register(self._woken, selectors.EVENT_READ)
+        while True:
+            self._attend(store.accepts)
+            seconds = store.due(self._flush_after)
+            for key, _ in self._selector.select(None if seconds == float("inf") else seconds):
+                if key.fileobj == self._woken:
+                    with suppress(BlockingIOError):
+                        os.read(self._woken, 4096)
+                elif key.fileobj is self._control:
+                    if not self._obey():
+                        return
+                elif store.accepts:
+                    self._take(key.fd, key.data)
+            if store.due(self._flush_after) <= 0:
+                store.flush(timed=True)
+            self._tell()
+            if store.wrong:
+                self._control.send(("wrong", f"{store.path}: cannot be written: {store.wrong}"))
+                return
+
+    def _attend(self, accepts: bool) -> None:
+        """Look at the workers' sockets, or not while both buffers are full."""
+        if accepts and self._full_since is not None:
+            self._store.seconds["full"] += monotonic() - self._full_since
+            self._full_since = None
+            for worker in self._workers.values():
+                self._selector.register(worker.socket, selectors.EVENT_READ, worker)
+        elif not accepts and self._full_since is None:
+            self._full_since = monotonic()
+            for worker in self._workers.values():
+                self._selector.unregister(worker.socket)
+
+    def _take(self, handle: int, worker: Incoming) -> None:
+        results, ended = worker.read()
+        for number, result in results:
+            self._store.add(number, result)
+        if ended:
+            self._selector.unregister(worker.socket)
+            worker.socket.close()
+            number = next(number for number, one in self._workers.items() if one is worker)
+            del self._workers[number]
+            self._control.send(("closed", number, list(worker.taken)))
+
+    def _obey(self) -> bool:
+        """Do what the master wants; whether there is more to do."""
+        message = self._control.recv()
+        if message[0] == "worker":
+            worker = Incoming(recv_handle(self._control))
+            self._workers[message[1]] = worker
+            if self._full_since is None:
+                self._selector.register(worker.socket, selectors.EVENT_READ, worker)
+        elif message[0] == "flush":
+            self._store.flush()
+        else:
+            return self._finish()
+        return True
+
+    def _finish(self) -> bool:
+        try:
+            self._store.finish()
+        except OSError as error:
+            self._control.send(("wrong", f"{self._store.path}: cannot be written: {error.strerror}"))
+            return False
+        self._tell()
+        self._control.send(("finished", self._store.counts, self._store.seconds))
+        return False
+
+    def _tell(self) -> None:
+        flushed = self._store.flushed
+        if flushed:
+            self._control.send(("flushed", array("Q", [flushed.popleft() for _ in range(len(flushed))]).tobytes()))
+
+
+def main() -> None:
+    """The process."""
+    control, setup = child_control()
+    with suppress(EOFError, BrokenPipeError, ConnectionResetError):  # the master has ended
+        try:
+            writer = Writer(control, setup)
+        except (OSError, LockError) as error:
+            reason = error.strerror if isinstance(error, OSError) else str(error)
+            control.send(("wrong", f"{setup['path']}: cannot be opened: {reason}"))
+            return
+        writer.run()
+    os._exit(0)  # whatever the threads are at: nobody waits for it any more
+
+
+if __name__ == "__main__":
+    main()
