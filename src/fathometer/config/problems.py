@@ -50,12 +50,11 @@ def _line(place: Place, item: Mapping[str, Any], values: Mapping[str, Any], root
         return _unknown(place, values, root)
     field = _field(place, values, root)
     if item["type"] == "union_tag_not_found":
-        return f"{name}{'.' if len(place) > 1 else ' '}kind: missing; allowed: {_kinds(field)}"
+        return f"{name}{_dot(place)}kind: missing; allowed: {_kinds(field)}"
     if item["type"] == "union_tag_invalid":
         kind = _get((*place, "kind"), values)
         shown, tags = _shown(kind), sorted(_tags(_models(field.annotation))) if field else ()
-        dot = "." if len(place) > 1 else " "
-        return f"{name}{dot}kind: found {shown}; allowed: {_kinds(field)}{did_you_mean(kind, tags, QUOTE)}"
+        return f"{name}{_dot(place)}kind: found {shown}; allowed: {_kinds(field)}{did_you_mean(kind, tags, QUOTE)}"
     if item["type"] == "missing" and place[-1] not in (_get(place[:-1], values) or {}):
         return f"{name}: missing; needed: {_allowed(field)}"
     if item["type"] == NO_QUANTITY:
@@ -64,6 +63,11 @@ def _line(place: Place, item: Mapping[str, Any], values: Mapping[str, Any], root
         section = len(place) < 2 and name.startswith("[")  # the error itself begins with the key
         return f"{name}{' ' if section or not name else ': '}{item['ctx']['error']}".strip()
     return f"{name}: found {_shown(_get(place, values))}; allowed: {_allowed(field)}{_meant(place, values, field)}"
+
+
+def _dot(place: Place) -> str:
+    """Between the name of a table and that of its key: a section, or one of a list of them, is in brackets."""
+    return "." if len(place) > 1 and not isinstance(place[-1], int) else " "
 
 
 def _meant(place: Place, values: Mapping[str, Any], field: FieldInfo | None) -> str:

@@ -23,7 +23,7 @@ from fathometer.apps.farm.journal import FarmJournal
 from fathometer.apps.farm.links import accepted, listener
 
 TELL_SECONDS = 0.25  # between two messages on progress
-FLUSH_PAUSE = 0.05  # s between two requests to flush, where tasks wait for others
+FLUSH_PAUSE = 0.02  # s between two requests to flush, where tasks wait for others
 MOST_TOLD = 10_000  # hand-outs in the record
 MOST_FAILED = 100  # failures in it
 
@@ -71,6 +71,7 @@ class ApplicationMaster:
         self._begin = self._told_at = monotonic()
         self._finished = self._done = 0
         self._flushed_at = 0.0
+        self._waits_for_flush = False
         self._ends: str | None = None
         self._journal: FarmJournal | None = None
         control.send(places)
@@ -79,7 +80,7 @@ class ApplicationMaster:
         """Until all is done, or cannot go on."""
         while self._ends is None:
             begin = monotonic()
-            events = self._selector.select(TELL_SECONDS if self._busy() else None)
+            events = self._selector.select(self._pause())
             self._told.waiting_for_nodes += monotonic() - begin
             for key, _ in events:
                 if key.fileobj is self._socket:
@@ -94,8 +95,11 @@ class ApplicationMaster:
                 self._tell()
         self._end()
 
-    def _busy(self) -> bool:
-        return self._tasks is not None
+    def _pause(self) -> float | None:
+        """How long it may sleep, s."""
+        if self._tasks is None:
+            return None
+        return FLUSH_PAUSE if self._waits_for_flush else TELL_SECONDS
 
     def _welcome(self) -> None:
         link = accepted(self._socket, self._setup["key"])
@@ -146,10 +150,11 @@ class ApplicationMaster:
         self._firsts = np.array([group.first for group in setup["groups"]])
 
     def _report(self, node: Node, told: Mapping[str, Any]) -> None:
-        tasks = self._tasks
-        assert tasks is not None, "nodes report what they were handed"
         if told["received"] == node.sent:  # else it has asked before it had the last ones
             node.wanted = told["wanted"]
+        tasks = self._tasks
+        if tasks is None:  # not all nodes are there yet
+            return
         self._finished += told["finished"]
         self._done += tasks.done(np.frombuffer(told["flushed"], np.uint64))
         tasks.returned(told["returned"])
@@ -170,6 +175,7 @@ class ApplicationMaster:
         """Hand out what is ready to those who ask; or see that the end has come, or that it waits for a flush."""
         tasks = self._tasks
         assert tasks is not None, "called when they are there"
+        self._waits_for_flush = False
         if tasks.ready:
             workers = sum(node.workers for node in self._nodes)
             for node in self._nodes:
@@ -181,8 +187,8 @@ class ApplicationMaster:
             self._ends = ""
             return
         unflushed = self._finished - self._done
-        idle = unflushed >= tasks.handed
-        if (idle or (unflushed > 0 and tasks.waits)) and monotonic() - self._flushed_at > FLUSH_PAUSE:
+        self._waits_for_flush = unflushed >= tasks.handed or (unflushed > 0 and tasks.waits)
+        if self._waits_for_flush and monotonic() - self._flushed_at >= FLUSH_PAUSE:
             self._flushed_at = monotonic()
             self._send_all(("flush",))
 

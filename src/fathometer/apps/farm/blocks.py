@@ -30,7 +30,7 @@ from fathometer.base.errors import FathometerError
 DIRECTORY, INDEX = 0x184D2A5E, 0x184D2A5F  # magic numbers of the skippable frames
 VERSION = 1
 HEAD = struct.Struct("<II4sIQQQQ")  # magic, bytes that follow, "farm", version, results, block's bytes, hash, flushed
-BEGINS = struct.pack("<I", DIRECTORY)  # a file
+BEGINS, INDEX_BEGINS = struct.pack("<I", DIRECTORY), struct.pack("<I", INDEX)  # a file, its last part
 ENTRY = 3  # numbers of a result: task, bytes, hash
 TAIL = struct.Struct("<Q")
 INDEX_ENTRY = 4  # task, offset of the block's directory, offset in the block, bytes

@@ -78,7 +78,7 @@ class ZstdFraming:
     def require_torn(self, handle: int, end: int) -> None:
         """No whole block follows, and it begins as a directory does, or as a file that a host has left empty."""
         head = os.pread(handle, len(blocks.BEGINS), end)
-        if not blocks.BEGINS.startswith(head) and head.strip(b"\0"):
+        if not any(own.startswith(head) for own in (blocks.BEGINS, blocks.INDEX_BEGINS)) and head.strip(b"\0"):
             raise OSError(errno.EILSEQ, f"no block of a farm begins at byte {end}, and nothing of it is removed")
         if (place := blocks.next_block(handle, end + 1)) is not None:
             raise OSError(errno.EILSEQ, f"it is damaged at byte {end}, with results at byte {place} that would be lost")

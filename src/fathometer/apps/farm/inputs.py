@@ -82,14 +82,14 @@ def _files(input: FarmFile, table: TasksTable) -> Iterable[Path]:
 def fingerprint(input: FarmFile, states: Mapping[str, FileState], queries: Mapping[str, int]) -> dict[str, Any]:
     """What the results depend on, JSON-ready. states: of the files, with their hashes. queries: sequences of a task, by
     the tasks' name, where these are measured."""
-    tasks = []
+    tasks = {}
     for table in input.tasks:
         keys = table.model_dump(mode="json", exclude_none=True)
         for free in ("priority", "tries", "time_limit", "after", "files", "priority_field"):
             keys.pop(free, None)
         keys["queries"] = keys.get("queries", queries.get(table.name))
         keys["read"] = {path.name: states[str(path)].words for path in _files(input, table)}
-        tasks.append(keys)
+        tasks[keys.pop("name")] = keys
     return {"tasks": tasks, "framing": input.output.framing}
 
 

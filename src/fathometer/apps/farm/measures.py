@@ -13,18 +13,21 @@ MOST_LONGEST = 20
 def results_of(master: Mapping[str, Any], nodes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Results, JSON-ready. master: what the application master told at its end; nodes: NodeTold of each, in order.
 
-    Times are in seconds since the workers were started; `tail` is what follows the last task's beginning.
+    Times are in seconds since the workers were started; `tail` is what follows the last task's beginning; the use up to
+    the last task is that from each worker's first look for one to the end of its last one.
     """
     workers = sum(node["workers"] for node in nodes)
     uses = [node["use"] for node in nodes]
     busy = sum(use["busy_seconds"] for use in uses)
+    starting = sum(use["starting_seconds"] for use in uses)
     ends = [end for use in uses for end in use["last_end_seconds"].values()]
     last_end, last_begin = max(ends, default=0.0), max((use["last_begin_seconds"] for use in uses), default=0.0)
     latest = _latest(nodes)
     idle_tail = sum(last_end - end for end in latest)
     plain, stored = _sum(nodes, "plain_bytes"), _sum(nodes, "stored_bytes")
     done_now = sum(use["tasks"] for use in uses)
-    until_last = min(1.0, busy / (workers * last_end - idle_tail)) if workers * last_end > idle_tail else None
+    available = workers * last_end - starting - idle_tail
+    until_last = min(1.0, busy / available) if available > 0 else None
     return {
         "tasks": {name: master[name] for name in ("tasks", "done", "done_before", "set_aside_count", "not_begun")}
         | {"done_now": done_now, "failures": master["failures"], "tried_again": master["tried_again"]},
@@ -42,12 +45,13 @@ def results_of(master: Mapping[str, Any], nodes: Sequence[Mapping[str, Any]]) ->
             "course": _course(uses, workers, last_end),
         },
         "waits": {
+            "for_start_seconds": starting,
             "for_tasks_seconds": sum(use["waited_for_tasks_seconds"] for use in uses),
             "for_writer_seconds": sum(use["waited_for_writer_seconds"] for use in uses),
             "buffers_full_seconds": sum(node["writer_seconds"].get("full", 0.0) for node in nodes),
             "at_end_seconds": idle_tail,
         },
-        "overhead_seconds": (workers * last_end - idle_tail - busy) / done_now if done_now else None,
+        "overhead_seconds": (available - busy) / done_now if done_now else None,
         "writing": {
             name: _sum(nodes, name)
             for name in ("results", "plain_bytes", "blocks", "stored_bytes", "directory_bytes", "writes", "flushes")

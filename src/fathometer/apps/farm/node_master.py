@@ -38,12 +38,12 @@ MOST_SAID = 20  # lines of tasks on standard error, in the record
 
 @dataclass
 class Worker:
-    """A worker. batch: what it is at. idle_since: when it was done."""
+    """A worker. batch: what it is at. born: when it was started, s."""
 
     child: Child
     mark: str
+    born: float
     batch: Sequence[Task] = ()
-    idle_since: float | None = None
 
 
 @dataclass
@@ -163,13 +163,12 @@ class NodeMaster:
         for _ in range(self._count):
             self._start()
         while self._ended is None:
+            self._hand_on()
+            self._ask()
             for key, _ in self._selector.select(LOOK_SECONDS if self._settled() else REPORT_SECONDS):
                 key.data()
             if self._ends():
                 self._leave()
-            elif self._ended is None:
-                self._hand_on()
-                self._ask()
 
     def _settled(self) -> bool:
         return not (self._finished or self._flushed or self._failed or self._returned)
@@ -178,6 +177,7 @@ class NodeMaster:
         """A new worker, which the writer listens to."""
         number = self._born
         self._born += 1
+        born = monotonic()
         ours, theirs = socket.socketpair()
         mark = f"{self._token}-{self._number}-{number}"
         own = {"writer": theirs.fileno(), "worker": number, "node": self._number}
@@ -190,7 +190,7 @@ class NodeMaster:
             raise self._no_writer() from None
         finally:
             ours.close()
-        worker = Worker(child, mark, idle_since=monotonic())
+        worker = Worker(child, mark, born)
         self._workers[number] = worker
         self._selector.register(child.control, selectors.EVENT_READ, lambda: self._hear_worker(number))
 
@@ -248,6 +248,7 @@ class NodeMaster:
             self._bury(number)
             return
         self._deaths = 0
+        self.told.use.begun(number, worker.born, begin - for_tasks)
         self.told.use.batch(number, done, begin, end, for_tasks, for_writer)
         self._finished += len(done)
         self._failed += failed
@@ -255,7 +256,7 @@ class NodeMaster:
         self.told.said += said[: MOST_SAID - len(self.told.said)]
         seconds = (end - begin) / max(1, len(worker.batch))
         self._mean = seconds if not self._mean else 0.8 * self._mean + 0.2 * seconds
-        worker.batch, worker.idle_since = (), monotonic()
+        worker.batch = ()
 
     def _bury(self, number: int) -> None:
         """A worker has ended by itself: end what it has left, and start another one."""
@@ -283,7 +284,6 @@ class NodeMaster:
             most = int(BATCH_SECONDS / self._mean) if self._mean else 1
             count = max(1, min(most, MOST_IN_BATCH, len(self._queue) // (2 * self._count)))
             worker.batch = [self._queue.popleft() for _ in range(min(count, len(self._queue)))]
-            worker.idle_since = None
             with suppress(OSError):  # its end is heard next
                 worker.child.control.send(worker.batch)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from fathometer.base.formatting import bytes_in_words, digits, duration, number_of
+from fathometer.base.formatting import bytes_in_words, digits, number_of, time_in_words
 from fathometer.runs.application import Heading, Panel
 
 MANY = 5  # tasks that a line names
@@ -27,7 +27,7 @@ def heading(record: Mapping[str, Any]) -> Heading:
     if shares is not None:
         finding = (
             f"Workers were at tasks for {100 * shares:.1f} % of the time until each had done its last one; the end, at "
-            f"which some had none, cost {duration(use['idle_tail_seconds'])} of a worker's time"
+            f"which some had none, cost {time_in_words(use['idle_tail_seconds'])} of a worker's time"
         )
     subject = record["input"]["farm_file"].rpartition("/")[2].removesuffix(".toml")
     return Heading("Farm of tasks", subject, facts, kernel=False, finding=finding)
@@ -69,6 +69,7 @@ def _waits(results: Mapping[str, Any]) -> Panel:
     workers = results["workers"] * results["seconds"]
     rows = [
         ["at tasks", use["busy_seconds"]],
+        ["start of their processes", waits["for_start_seconds"]],
         ["wait for a task", waits["for_tasks_seconds"]],
         ["wait for the writer to take a result", waits["for_writer_seconds"]],
         ["idle at the end", waits["at_end_seconds"]],
@@ -165,13 +166,13 @@ def lines(record: Mapping[str, Any]) -> list[str]:
     found = []
     if counts["done_now"] and results["seconds"]:
         rate = digits(counts["done_now"] / results["seconds"])
-        found.append(f"{counts['done_now']} tasks in {duration(results['seconds'])}, {rate} a second")
+        found.append(f"{counts['done_now']} tasks in {time_in_words(results['seconds'])}, {rate} a second")
     else:
         found.append(f"all {counts['done']} tasks were done before" if counts["done"] else "no task was done")
     if use["up_to_last_task"] is not None:
         found.append(
             f"workers at tasks {100 * use['up_to_last_task']:.1f} % of the time up to their last ones; idle tail "
-            f"{duration(use['idle_tail_seconds'])}"
+            f"{time_in_words(use['idle_tail_seconds'])}"
         )
     if writing["ratio"]:
         found.append(
@@ -181,7 +182,7 @@ def lines(record: Mapping[str, Any]) -> list[str]:
     if results["computed_again"]:
         found.append(f"{results['computed_again']} tasks that were finished, but not on the device, were done again")
     if results["waits"]["buffers_full_seconds"] > 0.01 * max(results["seconds"], 1e-9):
-        found.append(f"note: both buffers were full for {duration(results['waits']['buffers_full_seconds'])}")
+        found.append(f"note: both buffers were full for {time_in_words(results['waits']['buffers_full_seconds'])}")
     said = results["said"]
     if said["count"]:
         number, line = said["first"][0]

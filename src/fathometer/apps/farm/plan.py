@@ -14,7 +14,7 @@ from fathometer.apps.farm.inputs import files_of
 from fathometer.apps.farm.samples import Sample, measured_queries, sampler
 from fathometer.apps.farm.sources import Group, groups_of
 from fathometer.base.errors import InputError
-from fathometer.base.formatting import bytes_in_words, digits, duration, number_of
+from fathometer.base.formatting import bytes_in_words, digits, number_of, time_in_words
 from fathometer.plan.machine_file import Machine
 from fathometer.runs.application import CostEstimate
 
@@ -168,8 +168,8 @@ def _table(record: Mapping[str, Any], costs: Sequence[Cost], machine: Machine) -
             f"{digits(cost.ratio)}"
         )
     found.append("")
-    found += [f"{phase['phase']:<10}{duration(phase['seconds']):>12}" for phase in record["phases"]]
-    found.append(f"{'in all':<10}{duration(record['total_seconds']):>12}")
+    found += [f"{phase['phase']:<10}{time_in_words(phase['seconds']):>12}" for phase in record["phases"]]
+    found.append(f"{'in all':<10}{time_in_words(record['total_seconds']):>12}")
     if record["uncertain"] is not None and record["uncertain"] > 0.1:
         found.append(
             f"note: the samples differ: the tasks' mean is known to {100 * record['uncertain']:.0f} %, if their lengths "

@@ -91,6 +91,7 @@ def run_farm(input: FarmFile, comm: MPI.Intracomm, context: Context) -> Outcome:
             )
         )
         farm = _Farm(input, folder, comm, context, stack)
+        farm.make_scratch()
         prepared = farm.prepare(files)
         with between_steps(END_SECONDS) as asked_to_end:
             master, nodes = farm.work(prepared, asked_to_end)
@@ -194,7 +195,7 @@ class _Farm:
         try:
             with ledger.phase("open results"):
                 setup = comm.bcast(described(self._input, prepared.groups) if prepared is not None else None)
-                scratch = self._scratch()
+                scratch = self._scratch
                 with collective_errors(comm):
                     setup |= {"scratch": str(scratch)}
                     setup["groups"] = self._with_databases(setup["groups"], scratch)
@@ -233,7 +234,12 @@ class _Farm:
             if master is not None:
                 master.kill()
 
-    def _scratch(self) -> Path:
+    def make_scratch(self) -> None:
+        """Make this node's folder of temporary files. Raises InputError on all ranks."""
+        with ledger.phase("set up"), collective_errors(self._comm):
+            self._scratch = self._made_scratch()
+
+    def _made_scratch(self) -> Path:
         place = self._input.place(self._input.farm.scratch) if self._input.farm.scratch else Path(tempfile.gettempdir())
         try:
             return self._stack.enter_context(owned_folder(place, SCRATCH))
@@ -254,7 +260,7 @@ class _Farm:
 
     def _brought(self, table: FastaTasks, scratch: Path, how: str) -> str:
         assert table.database is not None, "the caller has looked"
-        place = self._input.place(table.database).absolute()
+        place = self._input.place(table.database)
         target = scratch / f"database-{table.name}"
         try:
             for path in database_files(self._input, table):
@@ -268,7 +274,7 @@ class _Farm:
                                 pass
         except OSError as error:
             raise FathometerError(f"{place}: cannot be {how}: {error.strerror or error}") from None
-        return str(target / place.name) if how == "copied" else str(place)
+        return str(target / place.name) if how == "copied" else table.database
 
     def _node(self, setup: dict[str, Any], token: str, ends: Any) -> NodeMaster:
         """This node's master, with its writer, and with what is done in files of nodes that are no more."""
@@ -347,6 +353,7 @@ class _Farm:
             display.reached(message[1])
         else:
             told.update(message[1])
+            display.reached(told.get("done", 0))
 
     def _rest(self, master: Child, display: Progress, told: dict[str, Any]) -> None:
         """What the application master says last."""

@@ -35,8 +35,8 @@ class Sample:
     result: bytes
 
 
-def described(input: FarmFile, groups: Sequence[Group], databases: dict[str, str] | None = None) -> dict[str, Any]:
-    """What a worker needs to know of the tasks. databases: where a node has them, by the tasks' name."""
+def described(input: FarmFile, groups: Sequence[Group]) -> dict[str, Any]:
+    """What a worker needs to know of the tasks. They run in the folder of the input file."""
     found = []
     for group in groups:
         table = group.table
@@ -44,9 +44,6 @@ def described(input: FarmFile, groups: Sequence[Group], databases: dict[str, str
         keys |= {"first": group.first, "command": list(table.words)}
         if "file" in keys:
             keys["file"] = str(input.place(keys["file"]).absolute())
-        if keys.get("database") is not None:
-            place = str(input.place(keys["database"]).absolute())
-            keys["database"] = (databases or {}).get(table.name, place)
         found.append(keys)
     return {"groups": found, "folder": str(input.directory.absolute())}
 

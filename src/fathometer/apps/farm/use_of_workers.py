@@ -15,12 +15,17 @@ class UseOfWorkers:
     def __init__(self, begin: float) -> None:
         self._begin, self._width = begin, 0.05
         self._bins = [0.0] * BINS
-        self.busy = self.waited_for_tasks = self.waited_for_writer = self.cpu = 0.0
+        self.busy = self.starting = self.waited_for_tasks = self.waited_for_writer = self.cpu = 0.0
         self.tasks = 0
         self._squares = 0.0
         self._longest: list[tuple[float, int]] = []
         self.last_end: dict[int, float] = {}  # of each worker
         self.last_begin = 0.0
+
+    def begun(self, worker: int, born: float, ready: float) -> None:
+        """A worker that was born at one time has first asked for tasks at another."""
+        if worker not in self.last_end:
+            self.starting += ready - born
 
     def batch(
         self,
@@ -66,6 +71,7 @@ class UseOfWorkers:
             "bin_seconds": self._width,
             "busy_seconds_of_bins": [round(value, 6) for value in self._bins[:count]],
             "busy_seconds": self.busy,
+            "starting_seconds": self.starting,
             "waited_for_tasks_seconds": self.waited_for_tasks,
             "waited_for_writer_seconds": self.waited_for_writer,
             "cpu_seconds": self.cpu,

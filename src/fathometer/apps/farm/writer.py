@@ -148,17 +148,16 @@ class Store:
 
     def _open(self) -> None:
         """Find what is there, and leave out what is behind its last whole block."""
-        begin = index_begin(self._file)
-        if begin is not None:
-            os.ftruncate(self._file, begin)
         rows, self._end = self._framing.found(self._file)
+        begin = index_begin(self._file)
+        size = os.fstat(self._file).st_size if begin is None else begin
+        self.torn_bytes = size - self._end
+        if self.torn_bytes:
+            self._framing.require_torn(self._file, self._end)
         for offset, tasks, sizes in rows:
             self._index.add(offset, tasks, sizes)
             self.done.extend(tasks)
-        self.torn_bytes = os.fstat(self._file).st_size - self._end
-        if self.torn_bytes:
-            self._framing.require_torn(self._file, self._end)
-            os.ftruncate(self._file, self._end)
+        os.ftruncate(self._file, self._end)
         os.fsync(self._file)
         flush_folder(self.path.parent)
 
