@@ -83,11 +83,12 @@ class ApplicationMaster:
             events = self._selector.select(self._pause())
             self._told.waiting_for_nodes += monotonic() - begin
             for key, _ in events:
+                if self._ends is not None:
+                    break
                 if key.fileobj is self._socket:
                     self._welcome()
                 elif key.fileobj is self._control:
-                    self._lost("rank 0", told=False)
-                    return
+                    self._lost("the master of node 0")  # which is rank 0
                 else:
                     self._hear(key.data)
             if self._tasks is not None and self._ends is None:
@@ -226,16 +227,16 @@ class ApplicationMaster:
         with suppress(OSError):
             self._control.send(("progress", self._finished))
 
-    def _lost(self, who: str, told: bool = True) -> None:
+    def _lost(self, who: str) -> None:
         """Somebody without whom there is no farm has ended."""
+        if self._ends is not None:
+            return
         print(
             f"fathometer: error: {who} has ended; the farm ends, --resume goes on with what is written",
             file=sys.stderr,
             flush=True,
         )
         self._ends = f"{who} has ended"
-        if not told:
-            self._send_all(("end", self._ends))
 
     def _end(self) -> None:
         assert self._ends is not None, "it has ended"

@@ -115,13 +115,15 @@ class Store:
         self._plain: deque[tuple[int, bytes | bytearray]] = deque()
         self._plain_bytes = 0  # of results that are in no block yet
         self._waiting_bytes = 0  # the same, without those that are being compressed
-        self._compressing = 0
+        self._taken = 0  # results that a compressing thread has taken
+        self._compressing: list[int] = []  # of what is being compressed, how many had been taken before
+        self._target = 0  # so many results are to be flushed soon; 0: nobody has asked
         self._stored: list[Stored] = []
         self._stored_bytes = 0  # of blocks that are not written yet
         self._unflushed: list[int] = []  # tasks that are written
         self._flushed_to = self._end
         self._oldest: float | None = None  # when the first result came that is not flushed
-        self._wanted = self._closing = False
+        self._closing = False
         self.flushed: deque[int] = deque()  # tasks to tell of
         self.wrong = ""
         self.counts = dict.fromkeys(
@@ -180,22 +182,23 @@ class Store:
                 self._changed.notify_all()
 
     def flush(self, timed: bool = False) -> None:
-        """Have all that has come written and flushed soon."""
+        """Have all that has come until now written and flushed soon."""
         with self._changed:
-            if not self._wanted and (self._plain_bytes or self._stored or self._unflushed):
-                self._wanted = True
+            if (not self._target or not timed) and (self._plain_bytes or self._stored or self._unflushed):
                 self.counts["timed_flushes"] += timed
+                self._target = self.counts["results"]
                 self._changed.notify_all()
 
     def due(self, after: float) -> float:
         """Seconds until something that came has been there for `after` seconds; infinite where all is flushed."""
         oldest = self._oldest
-        return float("inf") if oldest is None or self._wanted else max(0.0, oldest + after - monotonic())
+        return float("inf") if oldest is None or self._target else max(0.0, oldest + after - monotonic())
 
     def finish(self) -> None:
         """Write and flush all, and the index. Raises OSError."""
         with self._changed:
-            self._wanted = self._closing = True
+            self._closing = True
+            self._target = self.counts["results"]
             self._changed.notify_all()
         for thread in self._threads:
             thread.join()
@@ -211,9 +214,10 @@ class Store:
     def _guarded(self, work: Any) -> None:
         try:
             work()
-        except (OSError, MemoryError) as error:
+        except Exception as error:  # nobody else would hear of it
+            words = (error.strerror if isinstance(error, OSError) else "") or str(error) or type(error).__name__
             with self._changed:
-                self.wrong = self.wrong or (error.strerror if isinstance(error, OSError) else "") or str(error) or "memory"
+                self.wrong = self.wrong or words
                 self._changed.notify_all()
             with suppress(OSError):  # the part of a block that was written is of no use
                 os.ftruncate(self._file, self._end)
@@ -226,13 +230,13 @@ class Store:
                     if self.wrong or (self._closing and not self._plain):
                         return
                     self._changed.wait()
-                tasks, results, size = self._take()
+                tasks, results, size, before = self._take()
             begin = monotonic()
             block, entries = self._framing.block(tasks, results)
             sizes = [len(result) for result in results]
             spent = monotonic() - begin
             with self._changed:
-                self._compressing -= 1
+                self._compressing.remove(before)
                 self._plain_bytes -= size
                 self._stored.append((tasks, sizes, block, entries))
                 self._stored_bytes += len(block)
@@ -247,9 +251,9 @@ class Store:
             return False
         if self._stored_bytes and self._stored_bytes >= self._stored_most:
             return False
-        return self._wanted or self._waiting_bytes >= self._block or len(self._plain) >= MOST_RESULTS
+        return self._taken < self._target or self._waiting_bytes >= self._block or len(self._plain) >= MOST_RESULTS
 
-    def _take(self) -> tuple[list[int], list[bytes | bytearray], int]:
+    def _take(self) -> tuple[list[int], list[bytes | bytearray], int, int]:
         tasks: list[int] = []
         results: list[bytes | bytearray] = []
         size = 0
@@ -259,8 +263,10 @@ class Store:
             results.append(result)
             size += len(result) + 1
         self._waiting_bytes -= size
-        self._compressing += 1
-        return tasks, results, size
+        before = self._taken
+        self._taken += len(tasks)
+        self._compressing.append(before)
+        return tasks, results, size, before
 
     def _write(self) -> None:
         while True:
@@ -269,7 +275,7 @@ class Store:
                     if self.wrong:
                         return
                     self._changed.wait()
-                last = self._drained()
+                last, target, closing = self._drained(), self._target, self._closing
                 taken = self._stored[:]
                 size = self._stored_bytes
                 oldest = monotonic()
@@ -290,8 +296,9 @@ class Store:
                     self._unflushed = []
                     self._oldest = oldest if self._plain_bytes or self._stored else None
                 if last:
-                    self._wanted = self._closing
-                    if self._closing:
+                    if self._target == target:  # else more was asked for meanwhile
+                        self._target = 0
+                    if closing:
                         self.wake()
                         return
                 self._changed.notify_all()
@@ -301,8 +308,10 @@ class Store:
         return bool(self._stored) and self._stored_bytes >= self._stored_most
 
     def _drained(self) -> bool:
-        """Whether a flush is wanted, and all that came is in blocks."""
-        return self._wanted and not self._plain and not self._compressing
+        """Whether a flush is wanted, and all that it is to cover is in blocks."""
+        if not self._target and not self._closing:
+            return False
+        return self._taken >= self._target and all(before >= self._target for before in self._compressing)
 
     def _write_blocks(self, taken: list[Stored]) -> None:
         """One write of some blocks."""
