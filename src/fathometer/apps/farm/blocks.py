@@ -47,9 +47,8 @@ def hash_of(data: bytes | bytearray | memoryview) -> int:
     return xxhash.xxh3_64_intdigest(data)
 
 
-def numbers_bytes(numbers: Sequence[int]) -> bytes:
+def numbers_bytes(values: array[int]) -> bytes:
     """64-bit numbers as they stand in files."""
-    values = numbers if isinstance(numbers, array) else array("Q", numbers)
     if sys.byteorder == "big":
         values = values[:]
         values.byteswap()
@@ -76,20 +75,21 @@ def raw_frame(data: bytes) -> bytes:
     return b"".join(parts)
 
 
-def entries_of(tasks: Sequence[int], results: Sequence[bytes | bytearray]) -> bytes:
-    """What a directory says of each result of a block."""
+def entries_of(tasks: Sequence[int], results: Sequence[bytes | bytearray]) -> array[int]:
+    """What a directory says of each result of a block: task, bytes and hash, one after another."""
     numbers = array("Q")
     for task, result in zip(tasks, results, strict=True):
         numbers.extend((task, len(result), hash_of(result)))
-    return numbers_bytes(numbers)
+    return numbers
 
 
-def directory(entries: bytes, block: bytes, flushed: int) -> bytes:
+def directory(entries: array[int], block: bytes, flushed: int) -> bytes:
     """The skippable frame before a block. entries: of its results. flushed: bytes of the file that are on the device."""
-    size = HEAD.size - 8 + len(entries) + TAIL.size
-    count = len(entries) // (8 * ENTRY)
+    text = numbers_bytes(entries)
+    size = HEAD.size - 8 + len(text) + TAIL.size
+    count = len(entries) // ENTRY
     head = HEAD.pack(DIRECTORY, size, b"farm", VERSION, count, len(block), hash_of(block), flushed)
-    return head + entries + TAIL.pack(hash_of(head + entries))
+    return head + text + TAIL.pack(hash_of(head + text))
 
 
 @dataclass(frozen=True)
@@ -186,28 +186,23 @@ class Index:
     def __init__(self) -> None:
         self._numbers = array("Q")
 
-    def add(self, offset: int, tasks: Sequence[int], sizes: Sequence[int]) -> None:
-        """Of the block whose directory begins at `offset`."""
+    def add(self, offset: int, entries: array[int]) -> None:
+        """Of the block whose directory begins at `offset`, the entries of its directory."""
         place = 0
-        for task, size in zip(tasks, sizes, strict=True):
+        for task, size in zip(entries[::ENTRY], entries[1::ENTRY], strict=True):
             self._numbers.extend((task, offset, place, size))
             place += size
 
-    def add_block(self, block: Block) -> None:
-        """The same of a block that was read."""
-        self.add(block.offset, block.tasks, block.entries[1::ENTRY])
-
-    def frame(self) -> bytes:
-        """The skippable frame; b"" where it has no place in one, which holds 4 GiB at most."""
+    def parts(self) -> list[bytes]:
+        """The skippable frame, in parts; none where it has no place in one, which holds 4 GiB at most."""
         import numpy as np
 
         rows = np.frombuffer(self._numbers, np.uint64).reshape(-1, INDEX_ENTRY)
-        data = np.ascontiguousarray(rows[np.argsort(rows[:, 0], kind="stable")], dtype="<u8").tobytes()
+        data = rows[np.argsort(rows[:, 0], kind="stable")].astype("<u8", copy=False).tobytes()
         size = len(data) + INDEX_TAIL.size
         if size >= 1 << 32:
-            return b""
-        tail = INDEX_TAIL.pack(len(rows), hash_of(data), INDEX_MARK)
-        return struct.pack("<II", INDEX, size) + data + tail
+            return []
+        return [struct.pack("<II", INDEX, size), data, INDEX_TAIL.pack(len(rows), hash_of(data), INDEX_MARK)]
 
 
 def index_begin(handle: int) -> int | None:

@@ -7,6 +7,7 @@ import errno
 import os
 import struct
 import zlib
+from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -37,21 +38,21 @@ class Compression:
 class Framing(Protocol):
     """The way in which blocks stand in a file."""
 
-    def block(self, tasks: Sequence[int], results: Sequence[bytes | bytearray]) -> tuple[bytes, bytes]:
+    def block(self, tasks: Sequence[int], results: Sequence[bytes | bytearray]) -> tuple[bytes, array[int]]:
         """A block of results, and what its directory says of them. May be called by several threads."""
 
-    def placed(self, block: bytes, entries: bytes, flushed: int) -> bytes:
+    def placed(self, block: bytes, entries: array[int], flushed: int) -> bytes:
         """What is written of it; flushed: bytes of the file that are on the device."""
 
-    def found(self, handle: int) -> tuple[list[tuple[int, list[int], list[int]]], int]:
-        """The whole blocks of an open file: the place of each, its tasks and the bytes of their results; and where
-        they end."""
+    def found(self, handle: int) -> tuple[list[tuple[int, array[int]]], int]:
+        """The whole blocks of an open file, the place of each and what a directory says of its results, and where they
+        end."""
 
     def require_torn(self, handle: int, end: int) -> None:
         """Raises OSError where what follows the whole blocks of a file is not what a run has left that was killed while
         it wrote: it would be lost."""
 
-    def end(self, index: Index) -> bytes:
+    def end(self, index: Index) -> list[bytes]:
         """What is written at the end."""
 
 
@@ -61,19 +62,18 @@ class ZstdFraming:
 
     compression: Compression
 
-    def block(self, tasks: Sequence[int], results: Sequence[bytes | bytearray]) -> tuple[bytes, bytes]:
+    def block(self, tasks: Sequence[int], results: Sequence[bytes | bytearray]) -> tuple[bytes, array[int]]:
         """The frame, and the entries of its directory."""
         return self.compression.frame(b"".join(results)), entries_of(tasks, results)
 
-    def placed(self, block: bytes, entries: bytes, flushed: int) -> bytes:
+    def placed(self, block: bytes, entries: array[int], flushed: int) -> bytes:
         """With its directory."""
         return directory(entries, block, flushed) + block
 
-    def found(self, handle: int) -> tuple[list[tuple[int, list[int], list[int]]], int]:
+    def found(self, handle: int) -> tuple[list[tuple[int, array[int]]], int]:
         """By the directories."""
         whole = blocks.whole_blocks(handle)
-        rows = [(block.offset, list(block.tasks), list(block.entries[1 :: blocks.ENTRY])) for block in whole]
-        return rows, whole[-1].end if whole else 0
+        return [(block.offset, block.entries) for block in whole], whole[-1].end if whole else 0
 
     def require_torn(self, handle: int, end: int) -> None:
         """No whole block follows, and it begins as a directory does, or as a file that a host has left empty."""
@@ -83,9 +83,9 @@ class ZstdFraming:
         if (place := blocks.next_block(handle, end + 1)) is not None:
             raise OSError(errno.EILSEQ, f"it is damaged at byte {end}, with results at byte {place} that would be lost")
 
-    def end(self, index: Index) -> bytes:
+    def end(self, index: Index) -> list[bytes]:
         """The index."""
-        return index.frame()
+        return index.parts()
 
 
 @dataclass(frozen=True)
@@ -94,26 +94,28 @@ class LengthFraming:
 
     compression: Compression
 
-    def block(self, tasks: Sequence[int], results: Sequence[bytes | bytearray]) -> tuple[bytes, bytes]:
-        """Its compressed bytes, alone."""
+    def block(self, tasks: Sequence[int], results: Sequence[bytes | bytearray]) -> tuple[bytes, array[int]]:
+        """Its compressed bytes."""
         parts = [
             HEAD.pack(task, len(result), hash_of(result)) + result for task, result in zip(tasks, results, strict=True)
         ]
         data = b"".join(parts)
         kind, level = self.compression.kind, self.compression.level
         if kind == "zlib":
-            return zlib.compress(data, level), b""
-        return data if kind == "none" else zstandard.ZstdCompressor(level=level).compress(data), b""
+            block = zlib.compress(data, level)
+        else:
+            block = data if kind == "none" else zstandard.ZstdCompressor(level=level).compress(data)
+        return block, entries_of(tasks, results)
 
-    def placed(self, block: bytes, entries: bytes, flushed: int) -> bytes:
+    def placed(self, block: bytes, entries: array[int], flushed: int) -> bytes:
         """With its length."""
         return LENGTH.pack(len(block)) + block
 
-    def found(self, handle: int) -> tuple[list[tuple[int, list[int], list[int]]], int]:
+    def found(self, handle: int) -> tuple[list[tuple[int, array[int]]], int]:
         """By reading all."""
         rows, end = [], 0
         for offset, results, after in self.read(handle):
-            rows.append((offset, [task for task, _ in results], [len(result) for _, result in results]))
+            rows.append((offset, entries_of(*zip(*results, strict=True))))
             end = after
         return rows, end
 
@@ -155,9 +157,9 @@ class LengthFraming:
     def require_torn(self, handle: int, end: int) -> None:
         """This is not to be seen."""
 
-    def end(self, index: Index) -> bytes:
+    def end(self, index: Index) -> list[bytes]:
         """Nothing."""
-        return b""
+        return []
 
 
 def framing_of(name: str, compression: str, level: int) -> Framing:

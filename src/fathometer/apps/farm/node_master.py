@@ -27,7 +27,7 @@ from fathometer.base.errors import FathometerError
 
 LOOK_SECONDS = 0.5  # between looks whether a signal has come
 REPORT_SECONDS = 0.2  # between reports to the application master that nobody waits for
-BATCH_SECONDS, MOST_IN_BATCH = 0.02, 64  # of what a worker gets at a time
+BATCH_SECONDS, MOST_IN_BATCH = 0.05, 64  # of what a worker gets at a time
 MOST_DEATHS = 5  # of workers in a row that had nothing to do
 MOST_SAID = 20  # lines of tasks on standard error, in the record
 

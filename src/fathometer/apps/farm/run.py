@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fathometer.apps.farm import journal
+from fathometer.apps.farm.blocks import ENTRY
 from fathometer.apps.farm.children import INTERRUPTED, Child
 from fathometer.apps.farm.farm_file import FarmFile, FastaTasks
 from fathometer.apps.farm.framing import framing_of
@@ -294,7 +295,7 @@ class _Farm:
                 rows, _ = framing.found(handle)
             finally:
                 os.close(handle)
-            node.found += np.array([task for _, tasks, _ in rows for task in tasks], np.uint64).tobytes()
+            node.found += b"".join(entries[::ENTRY].tobytes() for _, entries in rows)
         return node
 
     def _linked(self, prepared: Prepared | None) -> tuple[Any, Child | None]:

@@ -26,7 +26,7 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
 
-from fathometer.apps.farm.blocks import Index, index_begin
+from fathometer.apps.farm.blocks import ENTRY, Index, index_begin
 from fathometer.apps.farm.children import child_control
 from fathometer.apps.farm.framing import framing_of
 from fathometer.apps.farm.worker import RESULT
@@ -37,8 +37,9 @@ READ = 1 << 18  # bytes that are asked for at a time
 REMEMBERED = 8192  # results of a worker whose tasks are told when it has ended; more than a batch
 LOCK_SECONDS = 20.0  # for the writer of a run that was killed to end
 MOST_RESULTS = 1 << 16  # in a block
+BESIDE = 64  # bytes that a result takes in the buffers beside its own
 
-Stored = tuple[list[int], list[int], bytes, bytes]  # of a block: tasks, bytes of their results, itself, its entries
+Stored = tuple[bytes, "array[int]"]  # a block, and the entries of its directory
 
 
 class Incoming:
@@ -120,11 +121,11 @@ class Store:
         self._target = 0  # so many results are to be flushed soon; 0: nobody has asked
         self._stored: list[Stored] = []
         self._stored_bytes = 0  # of blocks that are not written yet
-        self._unflushed: list[int] = []  # tasks that are written
+        self._unflushed = array("Q")  # tasks that are written
         self._flushed_to = self._end
         self._oldest: float | None = None  # when the first result came that is not flushed
         self._closing = False
-        self.flushed: deque[int] = deque()  # tasks to tell of
+        self.flushed: deque[array[int]] = deque()  # tasks to tell of
         self.wrong = ""
         self.counts = dict.fromkeys(
             ("results", "plain_bytes", "blocks", "stored_bytes", "writes", "flushes", "timed_flushes"), 0
@@ -156,9 +157,9 @@ class Store:
         self.torn_bytes = size - self._end
         if self.torn_bytes:
             self._framing.require_torn(self._file, self._end)
-        for offset, tasks, sizes in rows:
-            self._index.add(offset, tasks, sizes)
-            self.done.extend(tasks)
+        for offset, entries in rows:
+            self._index.add(offset, entries)
+            self.done.extend(entries[::ENTRY])
         os.ftruncate(self._file, self._end)
         os.fsync(self._file)
         flush_folder(self.path.parent)
@@ -172,8 +173,8 @@ class Store:
         """A result that has come."""
         with self._changed:
             self._plain.append((number, result))
-            self._plain_bytes += len(result) + 1  # what is empty has its place, too
-            self._waiting_bytes += len(result) + 1
+            self._plain_bytes += len(result) + BESIDE
+            self._waiting_bytes += len(result) + BESIDE
             self.counts["results"] += 1
             self.counts["plain_bytes"] += len(result)
             if self._oldest is None:
@@ -204,10 +205,9 @@ class Store:
             thread.join()
         if self.wrong:
             raise OSError(errno.EIO, self.wrong)
-        last = self._framing.end(self._index)
-        if last:
-            self._put(last)
-            os.fsync(self._file)
+        for part in self._framing.end(self._index):
+            self._put(part)
+        os.fsync(self._file)
         os.close(self._file)
         self._lock.close()
 
@@ -233,13 +233,12 @@ class Store:
                 tasks, results, size, before = self._take()
             begin = monotonic()
             block, entries = self._framing.block(tasks, results)
-            sizes = [len(result) for result in results]
             spent = monotonic() - begin
             with self._changed:
                 self._compressing.remove(before)
                 self._plain_bytes -= size
-                self._stored.append((tasks, sizes, block, entries))
-                self._stored_bytes += len(block)
+                self._stored.append((block, entries))
+                self._stored_bytes += _room(block, entries)
                 self.seconds["compress"] += spent
                 self.counts["blocks"] += 1
                 self._changed.notify_all()
@@ -261,7 +260,7 @@ class Store:
             number, result = self._plain.popleft()
             tasks.append(number)
             results.append(result)
-            size += len(result) + 1
+            size += len(result) + BESIDE
         self._waiting_bytes -= size
         before = self._taken
         self._taken += len(tasks)
@@ -277,7 +276,7 @@ class Store:
                     self._changed.wait()
                 last, target, closing = self._drained(), self._target, self._closing
                 taken = self._stored[:]
-                size = self._stored_bytes
+                size = sum(_room(*one) for one in taken)
                 oldest = monotonic()
             if taken:
                 self._write_blocks(taken)
@@ -291,9 +290,10 @@ class Store:
             with self._changed:
                 del self._stored[: len(taken)]
                 self._stored_bytes -= size
+                if flushes and self._unflushed:
+                    self.flushed.append(self._unflushed)
+                    self._unflushed = array("Q")
                 if flushes:
-                    self.flushed.extend(self._unflushed)
-                    self._unflushed = []
                     self._oldest = oldest if self._plain_bytes or self._stored else None
                 if last:
                     if self._target == target:  # else more was asked for meanwhile
@@ -316,14 +316,14 @@ class Store:
     def _write_blocks(self, taken: list[Stored]) -> None:
         """One write of some blocks."""
         parts, end = [], self._end
-        for tasks, sizes, block, entries in taken:
+        for block, entries in taken:
             part = self._framing.placed(block, entries, self._flushed_to)
-            self._index.add(end, tasks, sizes)
+            self._index.add(end, entries)
             parts.append(part)
             end += len(part)
             self.counts["stored_bytes"] += len(block)
             self.counts["directory_bytes"] += len(part) - len(block)
-            self._unflushed += tasks
+            self._unflushed.extend(entries[::ENTRY])
         data = b"".join(parts)
         begin = monotonic()
         self._put(data)
@@ -336,6 +336,11 @@ class Store:
         while done < len(view):
             done += os.pwrite(self._file, view[done : done + (1 << 30)], self._end + done)
         self._end += done
+
+
+def _room(block: bytes, entries: array[int]) -> int:
+    """Bytes of a block and its directory."""
+    return len(block) + len(entries) * entries.itemsize
 
 
 class Writer:
@@ -430,9 +435,8 @@ class Writer:
         return False
 
     def _tell(self) -> None:
-        flushed = self._store.flushed
-        if flushed:
-            self._control.send(("flushed", array("Q", [flushed.popleft() for _ in range(len(flushed))]).tobytes()))
+        while self._store.flushed:
+            self._control.send(("flushed", self._store.flushed.popleft().tobytes()))
 
 
 def main() -> None:
