@@ -120,7 +120,17 @@ LAYERS = {
         dependence modes outliers
     """,
     "fathometer.apps": """
-        flow ocean reactive
+        farm flow ocean reactive
+    """,
+    "fathometer.apps.farm": """
+        application
+        plan run
+        application_master demo extract node_master page
+        samples writer
+        worker
+        hand_out inputs links measures sources task_process
+        children farm_file framing journal
+        blast_xml blocks built_in forms use_of_workers
     """,
     "fathometer.apps.flow.solver": """
         model

@@ -17,6 +17,16 @@ REMOVAL = "base/removal.py"
 
 # Why what a call removes is this program's: by module, function and what it calls, a reason for each such call there.
 REMOVES = {
+    "apps/farm/journal.py": {
+        "forget_set_aside remove_file": ["the list of a farm's tasks, in a folder that was read as a farm's"],
+        "erase remove_file": [
+            "by the names of nodes' files, beside the mark",
+            "by the names of a farm's files, beside the mark, which goes last",
+        ],
+    },
+    "apps/farm/run.py": {"_Farm erase": ["of a farm, whose mark it bears, with --overwrite"]},
+    "apps/farm/task_process.py": {"TaskProcesses.run remove_file": ["a task's output, in the worker's own folder"]},
+    "apps/farm/worker.py": {"Worker._command remove_file": ["a task's input, which the worker has written"]},
     "base/owned_folder.py": {
         "owned_folder remove_temporary": ["this process has just made it"],
         "_remove_abandoned remove_temporary": ["by its mark, of this user, and no process holds it"],
@@ -179,8 +189,8 @@ REMOVES = {
 }
 # Folders of Python's, which go with the block that has made them.
 TEMPORARY = {
-    "apps/ocean/probes.py", "lab/calibrate.py", "runs/small_runs.py", "seismic/elastic/probes.py", "seismic/probes.py",
-    "storage/folder.py",
+    "apps/farm/demo.py", "apps/ocean/probes.py", "lab/calibrate.py", "runs/small_runs.py", "seismic/elastic/probes.py",
+    "seismic/probes.py", "storage/folder.py",
 }  # fmt: skip
 SCRIPTS = {("launch/slurm.py", 'rm -f "$fruitless"')}  # in a batch script: a file with the name of its job
 

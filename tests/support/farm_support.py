@@ -60,8 +60,10 @@ def processes(root: int) -> dict[str, list[int]]:
         with suppress(OSError):
             words = Path("/proc", str(number), "cmdline").read_bytes().decode(errors="replace").split("\0")
             kind = next((kind for kind, module in MODULES.items() if module in words), "")
-            if not kind:
-                kind = "task" if of == "worker" else "node master" if "farm" in words and "mpirun" not in words[0] else ""
+            if not kind and of == "worker":
+                kind = "task"
+            elif not kind and "farm" in words and "mpirun" not in words[0]:
+                kind = "node master"
             found.setdefault(kind, []).append(number)
             todo += [(child, kind) for child in parents.get(number, [])]
     masters = found.get("node master", [])

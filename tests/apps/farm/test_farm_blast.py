@@ -18,7 +18,7 @@ def proteins(tmp_path_factory):
     """Queries and a database, and what one blastp says of all."""
     folder = tmp_path_factory.mktemp("blast")
     queries, database = demo.sequences(24, 200, seed=7)
-    queries = queries.replace(">query5 ", ">q<5>&\" ")
+    queries = queries.replace(">query5 ", '>q<5>&" ')
     (folder / "queries.fasta").write_text(queries)
     demo.make_database(folder / "database", database)
     words = ["blastp", "-query", "queries.fasta", "-db", "database/proteins", "-outfmt", "5"]
@@ -52,9 +52,7 @@ def test_one_query_as_a_document(proteins, capsys):
         done = run(capsys, "farm", "extract", folder / "one", "--query", name, "-o", folder / "one.xml")
         assert done.code == 0, done.err
         [found] = ElementTree.parse(folder / "one.xml").findall(".//Iteration")
-        wanted = next(
-            one for one in alone.iter("Iteration") if one.findtext("Iteration_query-def").split()[0] == name
-        )
+        wanted = next(one for one in alone.iter("Iteration") if one.findtext("Iteration_query-def").split()[0] == name)
         for part in ("Iteration_query-def", "Iteration_query-len"):
             assert found.findtext(part) == wanted.findtext(part)
         hits = [[ElementTree.tostring(hit) for hit in one.iter("Hit")] for one in (found, wanted)]

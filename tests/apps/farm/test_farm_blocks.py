@@ -46,9 +46,9 @@ def test_frames_of_bytes_as_they_are(size):
     data = random.Random(size).randbytes(size)
     assert zstandard.ZstdDecompressor().decompress(raw_frame(data)) == data
     assert len(raw_frame(data)) - size < 40 + size // 10_000
+    broken = bytearray(raw_frame(data + b"x"))
+    broken[-6] ^= 1  # the last byte of the data
     with pytest.raises(zstandard.ZstdError):
-        broken = bytearray(raw_frame(data + b"x"))
-        broken[-6] ^= 1  # the last byte of the data
         zstandard.ZstdDecompressor().decompress(bytes(broken))
 
 
@@ -145,10 +145,10 @@ def test_what_was_not_flushed_is_read_before_it_counts(tmp_path):
 def test_a_damaged_result_is_told(tmp_path):
     path = tmp_path / "a.zst"
     framing = FRAMINGS["none"]
-    block, entries = framing.block([7, 8], [b"seven", b"eight"])
+    block, _ = framing.block([7, 8], [b"seven", b"eight"])
     wrong = entries_of([7, 8], [b"seven", b"night"])
     path.write_bytes(directory(wrong, block, 0) + block)
     handle = os.open(path, os.O_RDONLY)
-    with pytest.raises(FathometerError, match="the result of task 8, at byte .*, is not what was written"):
+    with pytest.raises(FathometerError, match="the result of task 8, at byte"):
         blocks.results_in(handle, blocks.find(handle, 8), path)
     os.close(handle)

@@ -62,8 +62,8 @@ def test_lines_without_a_shell(tmp_path, capsys):
     rows = ["one\ttwo words", "# no task", "", "$(touch hacked)\t;rm -rf .", "üñ\t'\""]
     tasks = lines(tmp_path, *rows) | {"command": ["printf", "%s|%s|{{}}", "{2}", "{}"]}
     assert run(capsys, "farm", farm(tmp_path, tasks)).code == 0
-    tasks = [row for row in rows if row and not row.startswith("#")]
-    assert [one.decode() for one in results(tmp_path / "out").values()] == [f"{r.split(chr(9))[1]}|{r}|{{}}" for r in tasks]
+    wanted = [f"{row.split(chr(9))[1]}|{row}|{{}}" for row in rows if row and not row.startswith("#")]
+    assert [one.decode() for one in results(tmp_path / "out").values()] == wanted
     assert not (tmp_path / "hacked").exists()
 
 
@@ -175,7 +175,8 @@ def test_large_results(tmp_path, capsys):
     tasks = lines(tmp_path, *"abcd") | {"command": ["sh", "-c", "yes $1 | head -c 20000001", "-", "{}"]}
     path = farm(tmp_path, tasks, farm={"workers": 4}, output={"buffer": 100_000, "compression": "none"})
     assert run(capsys, "farm", path).code == 0
-    assert results(tmp_path / "out") == {n: (f"{c}\n".encode() * 10_000_001)[:20_000_001] for n, c in enumerate("abcd", 1)}
+    wanted = {number: letter * 10_000_001 for number, letter in enumerate((b"a\n", b"b\n", b"c\n", b"d\n"), 1)}
+    assert results(tmp_path / "out") == {number: text[:20_000_001] for number, text in wanted.items()}
     told = record(tmp_path / "out")
     assert told["waits"]["buffers_full_seconds"] > 0
     assert told["writing"]["writes"] == 4
@@ -357,7 +358,8 @@ def test_use_of_workers_in_the_record(tmp_path, capsys):
     sleeping = sum(length_of(0.004, 500, "heavy-tailed", 1, n)[0] for n in range(1, 201))
     assert use["busy_seconds"] == pytest.approx(sleeping, rel=0.2)
     assert use["busy_seconds"] >= sleeping
-    whole = use["busy_seconds"] + sum(waits[f"{one}_seconds"] for one in ("for_start", "for_tasks", "for_writer", "at_end"))
+    reasons = ("for_start", "for_tasks", "for_writer", "at_end")
+    whole = use["busy_seconds"] + sum(waits[f"{one}_seconds"] for one in reasons)
     assert whole == pytest.approx(3 * told["seconds"], rel=0.1)
     course = use["course"]
     assert np.mean(course["values"]) * told["seconds"] * 3 == pytest.approx(use["busy_seconds"], rel=0.1)

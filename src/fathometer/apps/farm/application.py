@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 KIND = "the farm file"
 
 
-@dataclass(frozen=True)
 class FarmPanels:
     """What shows a farm's records (RecordPanels)."""
 
@@ -38,18 +36,20 @@ class FarmPanels:
         return panels_of(record)
 
 
-@dataclass(frozen=True)
+IDENTITY = Identity(
+    name="farm",
+    commands={"farm": "tasks"},
+    sections=frozenset({"tasks"}),
+    input="fathometer.apps.farm.farm_file:FarmFile",
+    plan_options=frozenset({"ranks", "nodes"}),
+)
+
+
 class FarmApplication:
     """See Application."""
 
-    identity: Identity = Identity(
-        name="farm",
-        commands={"farm": "tasks"},
-        sections=frozenset({"tasks"}),
-        input="fathometer.apps.farm.farm_file:FarmFile",
-        plan_options=frozenset({"ranks", "nodes"}),
-    )
-    page: FarmPanels = FarmPanels()
+    identity = IDENTITY
+    page = FarmPanels()
 
     def load(self, path: Path | None, settings: Sequence[str] = (), command: str = "") -> FarmFile | None:
         """Read and validate an input file, and import what a run needs."""

@@ -25,7 +25,10 @@ def is_document(result: bytes) -> bool:
 
 
 def parts_of(document: bytes) -> tuple[bytes, list[bytes], bytes]:
-    """What stands before the iterations of a document, these, and what follows. Raises ValueError where there are none."""
+    """What stands before the iterations of a document, these, and what follows.
+
+    Raises ValueError where there are none.
+    """
     begin, end = document.find(BEGIN), document.rfind(END)
     if begin < 0 or end < begin:
         raise ValueError("no iterations of BLAST in it")

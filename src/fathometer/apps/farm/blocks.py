@@ -84,7 +84,7 @@ def entries_of(tasks: Sequence[int], results: Sequence[bytes | bytearray]) -> ar
 
 
 def directory(entries: array[int], block: bytes, flushed: int) -> bytes:
-    """The skippable frame before a block. entries: of its results. flushed: bytes of the file that are on the device."""
+    """The skippable frame before a block. entries: of its results. flushed: bytes of the file on the device."""
     text = numbers_bytes(entries)
     size = HEAD.size - 8 + len(text) + TAIL.size
     count = len(entries) // ENTRY
@@ -120,7 +120,7 @@ class Block:
 
 
 def block_at(handle: int, offset: int, size: int) -> Block | None:
-    """The block whose directory begins at a place in an open file; None where there is no whole one. size: of the file."""
+    """The block whose directory begins at a place in an open file of a size; None where there is no whole one."""
     head = os.pread(handle, HEAD.size, offset)
     if len(head) < HEAD.size:
         return None

@@ -111,9 +111,13 @@ class LineTasks(CommandTable):
     kind: Literal["lines"] = key("lines of a file")
     file: FileName = key("text in UTF-8")
     command: Words = key("the program and its arguments; without {} in it the line comes by standard input")
-    priority_field: Count | None = key("field with the priority of a task, an integer, in place of `priority`", "", None)
+    priority_field: Count | None = key(
+        "field with the priority of a task, an integer, in place of `priority`", "", None
+    )
     after_field: Count | None = key(
-        "field with the numbers of those lines, from 1 and with commas between, whose tasks must be done before", "", None
+        "field with the numbers of those lines, from 1 and with commas between, whose tasks must be done before",
+        "",
+        None,
     )
 
     @property
@@ -182,8 +186,8 @@ class FarmTable(Table):
 
     workers: Count | None = key("of a node; left out: one for each of its cpus", "", None)
     levels: Literal["three", "flat"] = key(
-        "three: the application master hands tasks to the masters of nodes, many at a time, and these to workers; flat: "
-        "it hands each worker its next task",
+        "three: the application master hands tasks to the masters of nodes, many at a time, and these to workers; "
+        "flat: it hands each worker its next task",
         "",
         "three",
     )
@@ -216,8 +220,8 @@ class OutputTable(Table):
     level: Annotated[int, Ge(-7), Le(22)] = key("of the compression: zstd -7 to 22, zlib 0 to 9", "", 3)
     threads: Annotated[int, Ge(1), Le(64)] = key("that compress, on each node", "", 1)
     framing: Literal["zstd", "length"] = key(
-        "zstd: frames with directories; length: as the published farm had it, blocks with their length in 4 bytes, kept "
-        "to be compared with",
+        "zstd: frames with directories; length: as the published farm had it, blocks with their length in 4 bytes, "
+        "kept to be compared with",
         "",
         "zstd",
     )

@@ -25,8 +25,8 @@ class TaskGroup:
     """Some tasks with consecutive numbers.
 
     Attributes:
-        first: number of the first, from 1. count: of them. priority: of all. priorities: of each, in place of it; empty:
-            that. after: places of groups in the list that must be done before. before: numbers of tasks that a task
+        first: number of the first, from 1. count: of them. priority: of all. priorities: of each, in place of it, or
+            empty. after: places of groups in the list that must be done before. before: numbers of tasks that a task
             waits for, by its own. tries: failures after which a task is set aside.
     """
 

@@ -27,7 +27,9 @@ def program_of(input: FarmFile, table: TasksTable) -> Path | None:
         found = shutil.which(word)
     if found is None:
         package = f" (package {PACKAGES[word]})" if word in PACKAGES else ""
-        raise InputError(f'{input.path}: [[tasks]] command: found no program "{word}"; needed: one that is installed{package}')
+        raise InputError(
+            f'{input.path}: [[tasks]] command: found no program "{word}"; needed: one that is installed{package}'
+        )
     return Path(found)
 
 

@@ -52,7 +52,7 @@ def addresses() -> list[str]:
 
 
 def network() -> tuple[str, int]:
-    """By which ranks that can reach each other without a network know each other: host, and namespace of its network."""
+    """By which ranks know that they reach each other without a network: host, and namespace of its network."""
     space = 0
     with suppress(OSError):
         space = os.stat("/proc/self/ns/net").st_ino

@@ -32,10 +32,6 @@ MOST_DEATHS = 5  # of workers in a row that had nothing to do
 MOST_SAID = 20  # lines of tasks on standard error, in the record
 
 
-
-
-
-
 @dataclass
 class Worker:
     """A worker. batch: what it is at. born: when it was started, s."""
@@ -129,7 +125,8 @@ class NodeMaster:
     def _no_writer(self) -> FathometerError:
         self._writes = False
         return FathometerError(
-            f"the writer of node {self._number} has ended ({self._writer.ended()}); --resume goes on with what is written"
+            f"the writer of node {self._number} has ended ({self._writer.ended()}); --resume goes on with what is "
+            "written"
         )
 
     def run(self, link: Connection, tell: Callable[[], None], more: Connection | None) -> str:
@@ -227,8 +224,8 @@ class NodeMaster:
             self._settle(message[1], set(message[2]))
 
     def _settle(self, number: int, taken: set[int]) -> None:
-        """A worker's socket is closed, and these are the last of its results that came: those of its tasks of which none
-        came are done anew; the first of them it was at."""
+        """A worker's socket is closed, and these are the last of its results that came: tasks of which none came are
+        done anew; at the first of them it was."""
         gone = self._gone.pop(number, None)
         if gone is None:
             self._closed[number] = taken
@@ -276,7 +273,7 @@ class NodeMaster:
 
     def _hand_on(self) -> None:
         """Give tasks to workers that have none."""
-        for number, worker in list(self._workers.items()):
+        for worker in self._workers.values():
             if worker.batch:
                 continue
             if not self._queue:

@@ -159,21 +159,30 @@ def _combined(costs: Sequence[Cost]) -> float | None:
 
 def _table(record: Mapping[str, Any], costs: Sequence[Cost], machine: Machine) -> list[str]:
     asked = record["asked"]
-    found = [f"{record['tasks']} tasks on {machine.name}, {number_of(asked['nodes'], 'node')} with {asked['workers']} workers each", ""]
+    found = [
+        f"{record['tasks']} tasks on {machine.name}, {number_of(asked['nodes'], 'node')} with {asked['workers']} "
+        "workers each",
+        "",
+    ]
     for cost in costs:
-        each = f", {cost.group.queries} sequences each" if cost.group.queries else ""
+        group, samples = cost.group, number_of(len(cost.samples), "sample")
+        each = f", {group.queries} sequences each" if group.queries else ""
+        size = bytes_in_words(cost.plain_bytes / group.count)
         found.append(
-            f"{cost.group.table.name}: {number_of(cost.group.count, 'task')}{each}; by {number_of(len(cost.samples), 'sample')} "
-            f"{digits(cost.seconds)} s and {bytes_in_words(cost.plain_bytes / cost.group.count)} each, 1 to "
-            f"{digits(cost.ratio)}"
+            f"{group.table.name}: {number_of(group.count, 'task')}{each}; by {samples} {digits(cost.seconds)} s and "
+            f"{size} each, 1 to {digits(cost.ratio)}"
         )
     found.append("")
     found += [f"{phase['phase']:<10}{time_in_words(phase['seconds']):>12}" for phase in record["phases"]]
     found.append(f"{'in all':<10}{time_in_words(record['total_seconds']):>12}")
     if record["uncertain"] is not None and record["uncertain"] > 0.1:
         found.append(
-            f"note: the samples differ: the tasks' mean is known to {100 * record['uncertain']:.0f} %, if their lengths "
-            "follow a normal law"
+            f"note: the samples differ: the tasks' mean is known to {100 * record['uncertain']:.0f} %, if their "
+            "lengths follow a normal law"
         )
-    found += ["", f"memory of a node {bytes_in_words(record['memory_bytes_per_node'])}", f"results {bytes_in_words(record['stored_bytes'])}"]
+    found += [
+        "",
+        f"memory of a node {bytes_in_words(record['memory_bytes_per_node'])}",
+        f"results {bytes_in_words(record['stored_bytes'])}",
+    ]
     return found

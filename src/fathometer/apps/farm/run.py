@@ -105,9 +105,7 @@ def run_farm(input: FarmFile, comm: MPI.Intracomm, context: Context) -> Outcome:
 class _Farm:
     """A farm on a rank; methods are collective. stack: of what is open until the end."""
 
-    def __init__(
-        self, input: FarmFile, folder: Path, comm: MPI.Intracomm, context: Context, stack: ExitStack
-    ) -> None:
+    def __init__(self, input: FarmFile, folder: Path, comm: MPI.Intracomm, context: Context, stack: ExitStack) -> None:
         self._input, self._folder, self._comm, self._context, self._stack = input, folder, comm, context, stack
         binding = context.binding
         self._cpus = [] if binding.oversubscribed else list(binding.cpus)
@@ -182,9 +180,7 @@ class _Farm:
             journal.write_queries(folder, np.concatenate([group.names for group in groups]))
             return Prepared(groups, states, set_aside, journal.finished_in(folder), measured)
 
-    def work(
-        self, prepared: Prepared | None, ends: Any
-    ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    def work(self, prepared: Prepared | None, ends: Any) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         """Do the tasks: what the application master told, on rank 0, and what all nodes told.
 
         Raises KeyboardInterrupt at the end of a run that a signal has ended.
@@ -219,7 +215,9 @@ class _Farm:
                 ledger.idle(),
             ):
                 told: dict[str, Any] = {}
-                reason = node.run(link, partial(self._hear, master, display, told), master and master.control)
+                reason = node.run(
+                    link, partial(self._hear, master, display, told), None if master is None else master.control
+                )
                 if master is not None and not told:
                     self._rest(master, display, told)
             link.close()

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import select
 import socket
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from multiprocessing import connection
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +66,7 @@ class Sampler:
             result: bytes | None = None
             ready: list[Any] = []
             while self._child.control not in ready:  # a task that fails sends no result
-                ready, _, _ = select.select([self._socket, self._child.control], [], [])
+                ready = connection.wait([self._socket, self._child.control])
                 if self._socket in ready and result is None:
                     _, size = RESULT.unpack(self._file.read(RESULT.size))
                     result = self._file.read(size)

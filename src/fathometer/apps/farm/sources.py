@@ -121,7 +121,9 @@ def fasta_begins(path: Path) -> Places:
         lead = file.read(int(begins[0]) if len(begins) else 200)
     if not len(begins) or lead.strip():
         shown = lead.strip()[:40].decode(errors="backslashreplace")
-        raise InputError(f'{path}: is no FASTA: found "{shown}"; needed: sequences, each after a line that begins with >')
+        raise InputError(
+            f'{path}: is no FASTA: found "{shown}"; needed: sequences, each after a line that begins with >'
+        )
     return begins.astype(np.int64)
 
 
@@ -171,7 +173,10 @@ def _line_places(path: Path) -> tuple[Places, Places, Places]:
     with reading(path), path.open("rb") as file:
         data = file.read() if offset <= CHUNK else None
         kept = np.array(
-            [_is_task(data[a:b] if data is not None else _part(file, a, b)) for a, b in zip(starts.tolist(), stops.tolist(), strict=True)],
+            [
+                _is_task(data[a:b] if data is not None else _part(file, a, b))
+                for a, b in zip(starts.tolist(), stops.tolist(), strict=True)
+            ],
             bool,
         )
     return starts[kept], stops[kept], np.flatnonzero(kept) + 1
@@ -197,7 +202,9 @@ def _read_fields(group: Group, table: LineTasks, path: Path, numbers: Places, mo
         ):
             fields = line_of(_part(file, begin, end)).split("\t")
             if len(fields) < most:
-                raise InputError(f"{path}: line {number}: found {len(fields)} fields; needed: {most}, with tabs between")
+                raise InputError(
+                    f"{path}: line {number}: found {len(fields)} fields; needed: {most}, with tabs between"
+                )
             if table.priority_field is not None:
                 priorities[n] = _integer(fields[table.priority_field - 1], f"{path}: line {number}: priority")
             if table.after_field is not None:

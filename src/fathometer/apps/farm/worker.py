@@ -164,8 +164,8 @@ class Worker:
 
 def _point(values: Mapping[str, Sequence[Any]], number: int) -> dict[str, str]:
     """The values of a point of the grid; the last parameter varies fastest."""
-    found = {}
-    for name in reversed(values):
+    found: dict[str, str] = {}
+    for name in reversed(list(values)):
         number, place = divmod(number, len(values[name]))
         found[name] = str(values[name][place])
     return found

@@ -18,7 +18,7 @@ import socket
 import threading
 from array import array
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from multiprocessing.reduction import recv_handle
@@ -132,9 +132,11 @@ class Store:
         )
         self.counts["largest_write_bytes"] = self.counts["directory_bytes"] = 0
         self.seconds = dict.fromkeys(("compress", "write", "flush", "full"), 0.0)
-        self._threads = [threading.Thread(target=self._guarded, args=[self._compress]) for _ in range(output["threads"])]
+        self._threads = [
+            threading.Thread(target=self._guarded, args=[self._compress]) for _ in range(output["threads"])
+        ]
         self._threads.append(threading.Thread(target=self._guarded, args=[self._write]))
-        self.wake = lambda: None
+        self.wake: Callable[[], None] = lambda: None  # called by threads when something has changed
         for thread in self._threads:
             thread.daemon = True
             thread.start()

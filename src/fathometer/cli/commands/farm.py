@@ -48,7 +48,11 @@ class FarmCommand(RestartableCommand):
 
     def refuse_run_options(self, options: Options, beside: str) -> None:
         """Raises InputError for options of an input file that is run."""
-        for name, value in (("--set", options.set), ("--resume", options.resume), ("--retry-failed", options.retry_failed)):
+        for name, value in (
+            ("--set", options.set),
+            ("--resume", options.resume),
+            ("--retry-failed", options.retry_failed),
+        ):
             if value:
                 raise InputError(f"{name}: found together with {beside}; allowed: with a farm file that is run")
 
