@@ -15,6 +15,7 @@ from benchmarks.beside_devito import devito
 from benchmarks.elastic import elastic
 from benchmarks.elastic_devito import elastic_devito
 from benchmarks.elastic_plan import elastic_plan
+from benchmarks.farm import farm, farm_masters, farm_others, farm_writing
 from benchmarks.flow import flow_plan, flow_steps
 from benchmarks.history import history, saturated
 from benchmarks.index import index
@@ -66,6 +67,10 @@ MEASURES: dict[str, Callable[[int, bool], Table]] = {
     "reactive": reactive,
     "flow": flow_steps,
     "flow-plan": flow_plan,
+    "farm": farm,
+    "farm-others": farm_others,
+    "farm-writing": farm_writing,
+    "farm-masters": farm_masters,
     "ocean": ocean_kernels,
     "ocean-solver": ocean_solver,
     "ocean-plan": ocean_plan,

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
-from time import monotonic
+from time import monotonic, process_time
 from typing import Any
 
 import numpy as np
@@ -50,6 +50,7 @@ class Told:
     failed: list[tuple[int, str]] = field(default_factory=list)  # number, reason; the first ones
     failures: int = 0
     tried_again: int = 0
+    reports: int = 0  # of nodes
     waiting_for_nodes: float = 0.0  # s asleep
 
 
@@ -151,6 +152,7 @@ class ApplicationMaster:
         self._firsts = np.array([group.first for group in setup["groups"]])
 
     def _report(self, node: Node, told: Mapping[str, Any]) -> None:
+        self._told.reports += 1
         if told["received"] == node.sent:  # else it has asked before it had the last ones
             node.wanted = told["wanted"]
         tasks = self._tasks
@@ -261,7 +263,9 @@ class ApplicationMaster:
                 "hand_outs": told.hand_outs,
                 "hand_out_count": told.count,
                 "seconds": monotonic() - self._begin,
+                "reports": told.reports,
                 "asleep_seconds": told.waiting_for_nodes,
+                "cpu_seconds": process_time(),
             }
         with suppress(OSError):
             self._control.send(("ended", found))

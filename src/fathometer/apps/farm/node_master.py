@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from multiprocessing.reduction import send_handle
-from time import monotonic
+from time import monotonic, process_time
 from typing import Any
 
 from fathometer.apps.farm.children import INTERRUPTED, Child, kill_marked
@@ -26,7 +26,8 @@ from fathometer.apps.farm.worker import Task
 from fathometer.base.errors import FathometerError
 
 LOOK_SECONDS = 0.5  # between looks whether a signal has come
-REPORT_SECONDS = 0.2  # between reports to the application master that nobody waits for
+REPORT_SECONDS = 0.2  # between reports to the application master that nobody waits for, at least
+REPORTS = 1000.0  # a second of all nodes, at most
 BATCH_SECONDS, MOST_IN_BATCH = 0.05, 64  # of what a worker gets at a time
 MOST_DEATHS = 5  # of workers in a row that had nothing to do
 MOST_SAID = 20  # lines of tasks on standard error, in the record
@@ -48,6 +49,8 @@ class NodeTold:
 
     use: UseOfWorkers
     workers: int
+    batches: int = 0
+    cpu_seconds: float = 0.0
     lost_workers: int = 0
     torn_bytes: int = 0
     found: int = 0
@@ -58,7 +61,18 @@ class NodeTold:
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready."""
-        names = ("workers", "lost_workers", "torn_bytes", "found", "said", "said_count", "counts", "writer_seconds")
+        names = (
+            "workers",
+            "batches",
+            "cpu_seconds",
+            "lost_workers",
+            "torn_bytes",
+            "found",
+            "said",
+            "said_count",
+            "counts",
+            "writer_seconds",
+        )
         return {name: getattr(self, name) for name in names} | {"use": self.use.as_dict()}
 
 
@@ -70,7 +84,7 @@ class NodeMaster:
             them its tasks.
         setup: of the workers, but for what each has of its own. token: in the marks of its processes.
         writer: its process, which has not said anything yet.
-        ends: whether the run is to end, asked now and then.
+        ends: whether the run is to end, asked now and then. nodes: of the farm.
 
     Raises FathometerError where the farm cannot go on.
     """
@@ -85,6 +99,7 @@ class NodeMaster:
         token: str,
         writer: Child,
         ends: Callable[[], bool],
+        nodes: int,
     ) -> None:
         self._number, self._count, self._cpus, self._flat = number, workers, cpus, flat
         self._setup, self._token, self._writer, self._ends = setup, token, writer, ends
@@ -96,6 +111,7 @@ class NodeMaster:
         self._received = 0  # hand-outs
         self._writes = True  # the writer is there
         self._born = 0
+        self._report_seconds = max(REPORT_SECONDS, nodes / REPORTS)
         self._deaths = 0
         self._queue: deque[Task] = deque()
         self._last_hand_out = 0
@@ -107,7 +123,9 @@ class NodeMaster:
         self._returned: list[int] = []
         self._reported = monotonic()
         self._ended: str | None = None
-        self._kind, found, torn = self._from_writer()
+        for _ in range(workers):
+            self._start()
+        _, found, torn = self._from_writer()
         self.found = found
         self.told = NodeTold(UseOfWorkers(monotonic()), workers, torn_bytes=torn, found=len(found) // 8)
 
@@ -142,6 +160,9 @@ class NodeMaster:
         if more is not None:
             self._selector.register(more, selectors.EVENT_READ, tell)
         self.told.use = UseOfWorkers(monotonic())
+        for worker in self._workers.values():
+            worker.born = monotonic()  # what they took before is of the set-up
+        begun = process_time()
         try:
             try:
                 self._work()
@@ -153,16 +174,17 @@ class NodeMaster:
             if not self._writes:
                 raise
             self._ended = str(error)
+        self.told.cpu_seconds = process_time() - begun
         self._close_writer()
         return self._ended or ""
 
     def _work(self) -> None:
-        for _ in range(self._count):
-            self._start()
         while self._ended is None:
             self._hand_on()
             self._ask()
-            for key, _ in self._selector.select(LOOK_SECONDS if self._settled() else REPORT_SECONDS):
+            for key, _ in self._selector.select(
+                LOOK_SECONDS if self._settled() else min(LOOK_SECONDS, self._report_seconds)
+            ):
                 key.data()
             if self._ends():
                 self._leave()
@@ -245,6 +267,7 @@ class NodeMaster:
             self._bury(number)
             return
         self._deaths = 0
+        self.told.batches += 1
         self.told.use.begun(number, worker.born, begin - for_tasks)
         self.told.use.batch(number, done, begin, end, for_tasks, for_writer)
         self._finished += len(done)
@@ -293,7 +316,7 @@ class NodeMaster:
         elif not self._flat and len(self._queue) <= max(self._count, self._last_hand_out // 2):
             wanted = self._count
         asks = wanted and not self._asked
-        due = monotonic() - self._reported >= REPORT_SECONDS
+        due = monotonic() - self._reported >= self._report_seconds
         if not (asks or self._failed or self._returned or ((self._flushed or self._finished) and (due or idle))):
             return
         report = {

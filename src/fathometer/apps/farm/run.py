@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -190,14 +191,18 @@ class _Farm:
         node: NodeMaster | None = None
         token = comm.bcast(secrets.token_hex(8))
         try:
+            one_host = len(set(allgather(comm, network()))) == 1
+            key = secrets.token_bytes(32)
             with ledger.phase("open results"):
+                if prepared is not None:
+                    master = self._application_master(prepared, key, one_host)
                 setup = comm.bcast(described(self._input, prepared.groups) if prepared is not None else None)
                 scratch = self._scratch
                 with collective_errors(comm):
                     setup |= {"scratch": str(scratch)}
                     setup["groups"] = self._with_databases(setup["groups"], scratch)
                     node = self._node(setup, token, ends)
-            link, master = self._linked(prepared)
+            link = self._linked(master, key)
             remove_record(self._folder.parent, comm)
             barrier(comm)
             total = sum(group.count for group in prepared.groups) if prepared is not None else 1
@@ -282,7 +287,7 @@ class _Farm:
         keys = output.model_dump()
         writer = Child("writer", f"writer of node {rank}", {"output": keys, "path": str(path)}, cpus=self._cpus)
         node = NodeMaster(
-            rank, self._workers, self._cpus, self._input.farm.levels == "flat", setup, token, writer, ends
+            rank, self._workers, self._cpus, self._input.farm.levels == "flat", setup, token, writer, ends, comm.size
         )
         names = [journal.node_file(self._folder, n, output.framing) for n in range(comm.size)]
         others = [one for one in journal.node_files(self._folder) if one not in names]
@@ -296,22 +301,20 @@ class _Farm:
             node.found += b"".join(entries[::ENTRY].tobytes() for _, entries in rows)
         return node
 
-    def _linked(self, prepared: Prepared | None) -> tuple[Any, Child | None]:
-        """The connection with the application master, which rank 0 starts."""
+    def _linked(self, master: Child | None, key: bytes) -> Connection:
+        """The connection with the application master, which runs beside rank 0."""
         comm = self._comm
-        one_host = len(set(allgather(comm, network()))) == 1
-        master: Child | None = None
         told: Any = None
         with ledger.phase("open results"):
             with collective_errors(comm):
-                if prepared is not None:
-                    key = secrets.token_bytes(32)
-                    master = self._application_master(prepared, key, one_host)
-                    told = master.control.recv(), key
+                if master is not None:
+                    try:
+                        told = master.control.recv(), key
+                    except (EOFError, OSError):
+                        raise FathometerError(f"the application master has ended ({master.ended()})") from None
             places, key = comm.bcast(told)
             with collective_errors(comm):
-                link = connected(places, key)
-        return link, master
+                return connected(places, key)
 
     def _application_master(self, prepared: Prepared, key: bytes, one_host: bool) -> Child:
         names = [group.table.name for group in prepared.groups]

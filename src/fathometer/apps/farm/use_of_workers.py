@@ -25,7 +25,7 @@ class UseOfWorkers:
     def begun(self, worker: int, born: float, ready: float) -> None:
         """A worker that was born at one time has first asked for tasks at another."""
         if worker not in self.last_end:
-            self.starting += ready - born
+            self.starting += max(0.0, ready - born)
 
     def batch(
         self,
@@ -39,7 +39,7 @@ class UseOfWorkers:
         """A batch that a worker has done: of each task number, seconds and seconds of cpus."""
         busy = end - begin - waited_for_writer
         self.busy += busy
-        self.waited_for_tasks += waited_for_tasks
+        self.waited_for_tasks += min(waited_for_tasks, begin - self._begin)  # some wait before the run begins
         self.waited_for_writer += waited_for_writer
         self.tasks += len(done)
         for number, seconds, cpu in done:

@@ -23,7 +23,7 @@ from contextlib import suppress
 from multiprocessing.connection import Connection
 from multiprocessing.reduction import recv_handle
 from pathlib import Path
-from time import monotonic, sleep
+from time import monotonic, process_time, sleep
 from typing import Any
 
 from fathometer.apps.farm.blocks import ENTRY, Index, index_begin
@@ -433,7 +433,7 @@ class Writer:
             self._control.send(("wrong", f"{self._store.path}: cannot be written: {error.strerror}"))
             return False
         self._tell()
-        self._control.send(("finished", self._store.counts, self._store.seconds))
+        self._control.send(("finished", self._store.counts, self._store.seconds | {"cpu": process_time()}))
         return False
 
     def _tell(self) -> None:
