@@ -270,11 +270,11 @@ def farm_masters(threads: int, quick: bool) -> Table:
     each, result = 1e6 * costs.a_task, 1e6 * costs.a_result
     note = (
         f"Discrete events (benchmarks/farm_simulation.py): {NODES:,} nodes of {WORKERS} workers, with what was "
-        f"measured here: the application master takes {master:.3g} µs for a report and its hand-out and {each:.3g} µs for "
-        f"each task of it, a node's master {batch:.3g} µs for a worker's batch, its writer {result:.3g} µs for an empty "
-        f"result; a message takes {1e6 * costs.latency:g} µs on its way. Tasks of equal length, 100 for each worker, "
-        "the idle end included; use: of the workers; master: the share of its time that the application master is at work. "
-        "Made by `python -m benchmarks --only farm-masters`."
+        f"measured here: the application master takes {master:.3g} µs for a report and its hand-out and {each:.3g} µs "
+        f"for each task of it, a node's master {batch:.3g} µs for a worker's batch, its writer {result:.3g} µs for an "
+        f"empty result; a message takes {1e6 * costs.latency:g} µs on its way. Tasks of equal length, 100 for each "
+        "worker, the idle end included; use: of the workers; master: the share of its time that the application master "
+        "hands out tasks. Made by `python -m benchmarks --only farm-masters`."
     )
     columns = (
         *("task, s", "wanted, tasks/s", "three levels, tasks/s", "use", "master"),

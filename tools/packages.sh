@@ -72,6 +72,7 @@ END
         libopenmpi-dev) mpi OMPI_MAJOR_VERSION mpicc.openmpi mpicc ;;
         libmpich-dev) mpi MPICH_VERSION mpicc.mpich mpicc ;;
         mpich) prints --version mpirun.mpich ;;
+        zstd) prints --version zstd ;;
         strace) prints --version strace ;;
         gfortran) printf '%s\n' 'program p' 'print *, 1' 'end program' | runs gfortran -x f95 - ;;
         chromium) prints --version chromium ;;

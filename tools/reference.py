@@ -3,6 +3,7 @@
 import sys
 from pathlib import Path
 
+from fathometer.apps.farm.farm_file import FarmFile
 from fathometer.apps.flow.flow_file import IncompressibleFile
 from fathometer.apps.ocean.ocean_file import OceanFile
 from fathometer.apps.reactive.chemistry.keys import ChemistryFile
@@ -19,6 +20,7 @@ MODELS = {  # by page
     "study-file.md": Study,
     "flow-file.md": FlowFile,
     "incompressible-file.md": IncompressibleFile,
+    "farm-file.md": FarmFile,
     "ocean-file.md": OceanFile,
     "reactive-chemistry.md": ChemistryFile,
 }

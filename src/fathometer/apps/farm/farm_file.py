@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from annotated_types import Ge, Le, MinLen
+from annotated_types import Ge, Gt, Le, MinLen
 from pydantic import Field, model_validator
 
 from fathometer.apps.farm.forms import names_in
@@ -38,7 +38,7 @@ class TasksTable(Table):
     priority: Annotated[int, Ge(-(10**9)), Le(10**9)] = key("those with a higher one are begun first", "", 0)
     after: Annotated[tuple[str, ...], Loose] = key("names of tasks that must all be done before these", "", ())
     tries: Count = key("a task that fails so often is set aside", "", 3)
-    time_limit: Seconds | None = key("of a task, after which it counts as failed; left out: none", "s", None)
+    time_limit: Annotated[float, Gt(0), Le(1e8)] | None = key("of a task, after which it counts as failed; left out: none", "s", None)
 
     @property
     def words(self) -> tuple[str, ...]:
