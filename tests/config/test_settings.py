@@ -33,6 +33,18 @@ def test_tables_are_made_later_settings_count_and_the_file_stays():
     assert values == {"a": {"b": 1}}
 
 
+def test_tables_of_a_list_are_counted_from_1():
+    values = {"side": [{"kind": "wall"}, {"kind": "slip", "more": {"a": 1}}]}
+    found = with_settings(values, ["side.2.kind=wall", "side.1.velocity=[1.0]", "side.2.more.a=2"])
+    assert found == {"side": [{"kind": "wall", "velocity": [1.0]}, {"kind": "wall", "more": {"a": 2}}]}
+    assert values["side"][1] == {"kind": "slip", "more": {"a": 1}}
+    for number in ("0", "3", "x"):
+        with pytest.raises(InputError, match=rf"side\.{number} is not a table"):
+            with_settings(values, [f"side.{number}.kind=wall"])
+    with pytest.raises(InputError, match="side is not a table"):
+        with_settings(values, ["side.kind=wall"])
+
+
 @pytest.mark.parametrize(
     ("setting", "told"),
     [

@@ -235,6 +235,26 @@ def test_the_study_of_a_tecplot_file(tmp_path):
     assert cluster_names() == []
 
 
+@pytest.mark.trials
+@pytest.mark.skipif(shutil.which("blastp") is None, reason="no blastp on PATH (package ncbi-blast+)")
+def test_the_study_of_a_farm(tmp_path):
+    """A round of few cases: two buffers save more than results one by one, in one write a node."""
+    require_clusters()
+    few = {r"queries = \[1, 4, 16\]": "queries = [16]", r'compression = \["zstd", "none"\]': 'compression = ["zstd"]'}
+    found, done = measured(copied("farm.toml", tmp_path, ONE_ROUND | few | {r"block = \[65536, ": "block = ["}))
+    for nodes in (1, 2):
+        of = {
+            case.case.settings["buffers"]: case
+            for case in found.cases.values()
+            if case.case.settings["nodes"] == nodes and case.case.settings["levels"] == "three"
+        }
+        assert of["dual"].values("compression ratio")[1] >= of["on demand"].values("compression ratio")[1]
+        assert of["dual"].values("writes")[1] == nodes
+        assert of["on demand"].values("writes")[1] == 7
+    assert "What one machine cannot show" in done.out
+    assert cluster_names() == []
+
+
 full = pytest.mark.skipif(not FULL, reason="minutes each: make verify")
 
 
@@ -257,6 +277,7 @@ full = pytest.mark.skipif(not FULL, reason="minutes each: make verify")
         "ocean-grids",
         "decimated-steps",
         "tecplot",
+        "farm",
     ],
 )
 def test_whole(tmp_path, name):
@@ -264,6 +285,8 @@ def test_whole(tmp_path, name):
         pytest.importorskip("petsc4py", reason="PETSc is not installed")
     if name in ("throughput", "mix") and shutil.which("flow") is None:
         pytest.skip("no program flow on PATH: libopm-simulators-bin")
+    if name == "farm" and shutil.which("blastp") is None:
+        pytest.skip("no blastp on PATH (package ncbi-blast+)")
     if name == "tecplot":
         try:
             require_gluster(user_namespace=os.geteuid() != 0)
@@ -302,7 +325,7 @@ def test_every_example_is_here_and_in_the_chapter():
     names = {path.name for path in STUDIES.glob("*.toml")}
     on_this_host = {"ranks-threads", "storage", "throughput", "regression", "shared-memory", "decimated-steps"}
     on_a_cluster = {"interconnect", "placement", "collectives", "cluster-throughput", "mix"}
-    on_a_cluster |= {"reactive-profile", "reactive-interconnect", "ocean-grids", "tecplot"}
+    on_a_cluster |= {"reactive-profile", "reactive-interconnect", "ocean-grids", "tecplot", "farm"}
     assert names == {f"{name}.toml" for name in on_this_host | on_a_cluster}
     text = (ROOT / "docs" / "guide" / "studies.md").read_text(encoding="utf-8")
     assert names <= set(re.findall(r"^\| `([\w-]+\.toml)` \|", text, re.MULTILINE))

@@ -26,6 +26,7 @@ BLASTP = ("blastp", "-db", "{database}", "-outfmt", "5")
 
 Words = Annotated[tuple[str, ...], Loose, MinLen(1), Allowed("a list of words, the program first")]
 Seconds = Annotated[float, Ge(0), Le(1e8)]
+Limit = Annotated[float, Gt(0), Le(1e8)]  # s
 Size = Annotated[int, Ge(0), Le(1 << 40)]
 Value = str | int | float
 Values = Annotated[tuple[Value, ...], Loose, MinLen(1), Allowed("a list of texts or numbers")]
@@ -38,7 +39,7 @@ class TasksTable(Table):
     priority: Annotated[int, Ge(-(10**9)), Le(10**9)] = key("those with a higher one are begun first", "", 0)
     after: Annotated[tuple[str, ...], Loose] = key("names of tasks that must all be done before these", "", ())
     tries: Count = key("a task that fails so often is set aside", "", 3)
-    time_limit: Annotated[float, Gt(0), Le(1e8)] | None = key("of a task, after which it counts as failed; left out: none", "s", None)
+    time_limit: Limit | None = key("of a task, after which it counts as failed; left out: none", "s", None)
 
     @property
     def words(self) -> tuple[str, ...]:

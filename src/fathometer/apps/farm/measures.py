@@ -124,11 +124,12 @@ def _course(uses: Sequence[Mapping[str, Any]], workers: int, end: float) -> dict
     }
 
 
-def figures_of(results: Mapping[str, Any]) -> list[Figure]:
-    """Figures of merit."""
+def figures_of(results: Mapping[str, Any], account: Mapping[str, Any]) -> list[Figure]:
+    """Figures of merit. account: of all ranks."""
     done, seconds = results["tasks"]["done_now"], results["seconds"]
     writing = results["writing"]
-    found = [Figure("tasks", done / seconds, "tasks_per_second", "higher")] if seconds and done else []
+    found = [Figure("total", account["wall_seconds"]["max"], "seconds", "lower")]
+    found += [Figure("tasks", done / seconds, "tasks_per_second", "higher")] if seconds and done else []
     if results["use"]["up_to_last_task"] is not None:
         found.append(Figure("use of workers", results["use"]["of_workers"], "1", "higher"))
         found.append(Figure("use up to the tail", results["use"]["up_to_last_task"], "1", "higher"))

@@ -411,7 +411,7 @@ def _finish(
         }
 
     def tell(told: dict[str, Any], account: dict[str, Any]) -> tuple[list[Figure], dict[str, Any]]:
-        return figures_of(told), told
+        return figures_of(told, account), told
 
     def doubts(told: Mapping[str, Any]) -> list[str]:
         counts = told["tasks"]
