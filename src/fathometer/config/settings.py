@@ -18,7 +18,8 @@ def with_settings(values: Mapping[str, Any], settings: Sequence[str]) -> dict[st
 
     settings: KEY=VALUE. KEY: the names of the tables and of the key, with dots; of a list of tables the number of one,
     from 1. VALUE: as in TOML; what is none of its values is a string, so that words need no quotes. Of two with the
-    same key the later one counts. A table is replaced as a whole. Raises InputError for a setting that is none, and for a key within something that is not a table.
+    same key the later one counts. A table is replaced as a whole. Raises InputError for a setting that is none, and for
+    a key within something that is not a table.
     """
     changed: dict[str, Any] = _copied(values)
     for setting in settings:

@@ -9,6 +9,7 @@ from cli_support import run
 from farm_support import farm, record, results
 
 from fathometer.apps.farm import blast_xml, demo
+from fathometer.apps.farm.samples import size_of_tasks
 
 pytestmark = pytest.mark.skipif(shutil.which("blastp") is None, reason="no blastp on PATH (package ncbi-blast+)")
 
@@ -66,10 +67,9 @@ def test_the_number_of_queries_is_measured_once(proteins, capsys):
     told = record(folder / "measured")
     [(name, found)] = told["measured_queries"].items()
     assert name == "search"
-    assert found[0][0] == 1
+    assert [size for size, _ in found] == [1, 3]  # of 24, so that one worker has eight tasks
     queries = told["groups"][0]["queries"]
-    best = min(seconds for _, seconds in found)
-    assert queries == next(size for size, seconds in found if seconds <= 1.1 * best)
+    assert queries == size_of_tasks([(size, size * each) for size, each in found], 3)
     assert run(capsys, "farm", path, "--resume").code == 0  # as measured before, whatever would be now
     assert record(folder / "measured")["tasks"]["done_now"] == 0
     assert len(results(folder / "measured")) == -(-24 // queries)

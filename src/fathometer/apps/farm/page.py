@@ -103,20 +103,24 @@ def _writing(results: Mapping[str, Any]) -> Panel:
 def _nodes(results: Mapping[str, Any]) -> Panel:
     columns = [
         ["node", "node", ""],
-        ["workers", "workers", "1"],
-        ["tasks", "tasks", "1"],
+        ["workers", "workers", ""],
+        ["tasks", "tasks", ""],
         ["busy", "at tasks", "seconds"],
         ["for_tasks", "wait for tasks", "seconds"],
         ["for_writer", "wait for the writer", "seconds"],
-        ["writes", "writes", "1"],
+        ["writes", "writes", ""],
         ["stored", "stored", "bytes"],
-        ["lost", "workers that died", "1"],
+        ["lost", "workers that died", ""],
     ]
     keys = (
         *("workers", "tasks", "busy_seconds", "waited_for_tasks_seconds", "waited_for_writer_seconds"),
         *("writes", "stored_bytes", "workers_lost"),
     )
-    rows = [[str(node["node"]), *(node[key] for key in keys)] for node in results["nodes"]]
+    whole = ("workers", "tasks", "writes", "workers_lost")
+    rows = [
+        [str(node["node"]), *(str(node[key]) if key in whole else node[key] for key in keys)]
+        for node in results["nodes"]
+    ]
     return {"kind": "table", "title": "Nodes", "columns": columns, "rows": rows}
 
 
@@ -132,11 +136,11 @@ def _hand_outs(results: Mapping[str, Any]) -> Panel:
         tasks[place] += count
     columns = [
         ["from", "from", "seconds"],
-        ["hand_outs", "hand-outs", "1"],
-        ["tasks", "tasks", "1"],
+        ["hand_outs", "hand-outs", ""],
+        ["tasks", "tasks", ""],
         ["mean", "tasks of one", "1"],
     ]
-    rows = [[end * n / bins, counts[n], tasks[n], tasks[n] / counts[n]] for n in range(bins) if counts[n]]
+    rows = [[end * n / bins, str(counts[n]), str(tasks[n]), tasks[n] / counts[n]] for n in range(bins) if counts[n]]
     title = f"Hand-outs of the application master: {results['hand_outs']['count']}"
     return {"kind": "table", "title": title, "columns": columns, "rows": rows}
 
@@ -154,8 +158,8 @@ def _set_aside(results: Mapping[str, Any]) -> Panel:
 
 
 def _measured(results: Mapping[str, Any]) -> Panel:
-    columns = [["name", "tasks", ""], ["size", "sequences of a task", "1"], ["seconds", "for a sequence", "seconds"]]
-    rows = [[name, size, each] for name, found in results["measured_queries"].items() for size, each in found]
+    columns = [["name", "tasks", ""], ["size", "sequences of a task", ""], ["seconds", "for a sequence", "seconds"]]
+    rows = [[name, str(size), each] for name, found in results["measured_queries"].items() for size, each in found]
     return {"kind": "table", "title": "How many sequences a task has: samples", "columns": columns, "rows": rows}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import socket
 import tempfile
@@ -19,9 +20,10 @@ from fathometer.apps.farm.worker import RESULT, Task
 from fathometer.base.errors import FathometerError
 from fathometer.base.owned_folder import owned_folder
 
-SIZES = (1, 4, 16, 64, 256)  # sequences of a task that are tried
-ENOUGH = 1.1  # a task may cost so much more than at the best size
-LONGEST = 10.0  # s of a sample, after which no larger one is tried
+LARGER = 8  # sequences of the larger sample
+PLACES = 3  # of the file from which samples are taken
+START = 0.1  # of a task's seconds may be those of its start, over the rest
+LONGEST = 10.0  # s of a sample of one sequence, above which tasks have one
 TASKS_A_WORKER = 8  # at least, for the work to be spread
 
 
@@ -98,32 +100,41 @@ def sampler(input: FarmFile, groups: Sequence[Group]) -> Iterator[Sampler]:
 def measured_queries(input: FarmFile, table: FastaTasks, workers: int) -> tuple[int, list[tuple[int, float]]]:
     """How many sequences a task is to have, and what was measured: sequences of a sample, and seconds for each.
 
-    The fewest that cost at most a tenth more than at the best of the sizes: the start of the program and of its
-    database is spread over them. workers: of all nodes; there are some tasks for each.
+    The start of a program and of its database is spread over them. From samples of two sizes follow the seconds of a
+    start and of a sequence, and the fewest sequences with which the start is at most a tenth of the rest. workers: of
+    all nodes; there are some tasks for each.
     """
     path = input.place(table.file)
     begins = fasta_begins(path)
     ends = [*begins[1:].tolist(), path.stat().st_size]
     most = max(1, len(begins) // (TASKS_A_WORKER * max(workers, 1)))
-    found: list[tuple[int, float]] = []
     if most == 1:
-        return 1, found
-    group = Group(table, 1, 1)
-    with sampler(input, [group]) as own:
+        return 1, []
+    with sampler(input, [Group(table, 1, 1)]) as own:
         first = own.do((1, int(begins[0]), ends[0]))  # so that all find the files in memory
-        for size in SIZES:
-            if size > most or (found and found[-1][0] * found[-1][1] > LONGEST):
-                break
-            if size == 1 and first.seconds > LONGEST:
-                found.append((1, first.seconds))
-                break
-            seconds = [_sample(own, begins.tolist(), ends, size, part).seconds for part in (0, 1, 2)]
-            found.append((size, sorted(seconds)[1] / size))
-    best = min(each for _, each in found)
-    return next(size for size, each in found if each <= ENOUGH * best), found
+        if first.seconds > LONGEST:
+            return 1, [(1, first.seconds)]
+        found = []
+        for size in (1, min(most, LARGER)):
+            seconds = [_sample(own, begins.tolist(), ends, size, part).seconds for part in range(PLACES)]
+            found.append((size, sorted(seconds)[PLACES // 2]))
+    return size_of_tasks(found, most), [(size, seconds / size) for size, seconds in found]
+
+
+def size_of_tasks(measured: Sequence[tuple[int, float]], most: int) -> int:
+    """The fewest sequences of a task with which its start is at most START of the rest. measured: sequences and seconds
+    of a small and of a larger sample. most: that there may be.
+
+    >>> size_of_tasks([(1, 0.14), (8, 0.42)], 1000)  # 0.1 s to start, 0.04 s each
+    25
+    """
+    (small, first), (large, second) = measured
+    each = max((second - first) / (large - small), 1e-9)
+    start = max(0.0, first - small * each)
+    return max(1, min(most, math.ceil(start / (START * each) * (1 - 1e-9))))
 
 
 def _sample(own: Sampler, begins: list[int], ends: list[int], size: int, part: int) -> Sample:
-    """One of three samples of a size, from the beginning, the middle and the end of the file."""
-    place = (len(begins) - size) * part // 2
+    """One of some samples of a size, from the beginning to the end of the file."""
+    place = (len(begins) - size) * part // (PLACES - 1)
     return own.do((1, begins[place], ends[place + size - 1]))
