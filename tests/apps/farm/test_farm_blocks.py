@@ -2,16 +2,20 @@
 
 import os
 import random
+import shutil
 import subprocess
 
 import pytest
 import zstandard
+from cli_support import program
+from support import FULL
 
-from fathometer.apps.farm import blocks
+from fathometer.apps.farm import blocks, journal
 from fathometer.apps.farm.blocks import Index, directory, entries_of, raw_frame
 from fathometer.apps.farm.framing import Compression, LengthFraming, ZstdFraming
 from fathometer.base.errors import FathometerError
 
+FULL_SIZE = pytest.mark.skipif(not FULL, reason="a gigabyte (make verify)")
 FRAMINGS = {
     "zstd": ZstdFraming(Compression("zstd", 3)),
     "none": ZstdFraming(Compression("none", 0)),
@@ -152,3 +156,26 @@ def test_a_damaged_result_is_told(tmp_path):
     with pytest.raises(FathometerError, match="the result of task 8, at byte"):
         blocks.results_in(handle, blocks.find(handle, 8), path)
     os.close(handle)
+
+
+@pytest.mark.verify
+@FULL_SIZE
+@pytest.mark.skipif(shutil.which("strace") is None, reason="no strace on PATH: it counts what is read")
+def test_one_result_out_of_a_gigabyte(tmp_path):
+    """At most 2 MB of the file are read, by the system's account; whether it was closed or not does not matter much."""
+    folder = tmp_path / "results"
+    folder.mkdir()
+    text = random.Random(1).randbytes(1 << 20)
+    count = 1 << 10
+    path = folder / "node-0000.zst"
+    written(path, FRAMINGS["none"], ({n: b"%d " % n + text} for n in range(1, count + 1)))
+    assert path.stat().st_size > 1 << 30
+    tasks = [{"name": "a", "kind": "lines", "first": 1, "count": count}]
+    journal.write_farm(folder, {"fingerprint": {"framing": "zstd"}, "tasks": tasks, "compression": "none"})
+    words = [*program(), "farm", "extract", folder, "--task", "777", "-o", tmp_path / "one"]
+    subprocess.run(["strace", "-f", "-e", "trace=pread64", "-o", tmp_path / "calls", *words], check=True)
+    assert (tmp_path / "one").read_bytes() == b"777 " + text
+    calls = (tmp_path / "calls").read_text().splitlines()
+    found = [int(line.rpartition("= ")[2]) for line in calls if "pread64(" in line]
+    print(f"{sum(found)} bytes read in {len(found)} calls")
+    assert sum(found) <= 2_000_000

@@ -2,7 +2,7 @@
 
 farm.json          of which tasks the results are: fingerprint and states of files, sealed; there before any result
 set-aside.jsonl    tasks that are not tried again, a sealed line each
-progress.jsonl     now and then how many tasks are finished, and how many are on the device
+progress.jsonl     how many tasks are finished, and how many are on the device: a line each time these become more
 queries.npy        of FASTA: hashes of the names of sequences, sorted, and the number of the task that has each
 node-0000.zst, …   the results, a file for each node (blocks.py)
 
@@ -34,6 +34,7 @@ FOLDER, FILE, SET_ASIDE, PROGRESS, QUERIES = "results", "farm.json", "set-aside.
 SEAL = Kind("farm", 1)
 MARK = Mark(FILE, b'{"farm": ')
 NODE_FILE = re.compile(r"node-\d{4,}\.(?:zst|blocks)")
+PROGRESS_WIDTH = 64  # bytes of a line
 MOST_DIFFERENCES = 3  # in a message
 SUFFIXES = {"zstd": ".zst", "length": ".blocks"}
 
@@ -62,24 +63,33 @@ class FarmJournal:
         self.path = folder / SET_ASIDE
         self._progress = folder / PROGRESS
         self._last = (-1, -1)
+        self._place: int | None = None  # of the last line
 
     def set_aside(self, number: int, reason: str) -> None:
         """A task is not tried again. Raises OSError."""
-        _append(self.path, sealed({"task": number, "reason": reason}, SEAL), sync=True)
+        _append(self.path, sealed({"task": number, "reason": reason}, SEAL))
 
     def progress(self, finished: int, done: int) -> None:
-        """So many tasks are finished, and so many of these on the device. Raises OSError."""
-        if (finished, done) != self._last:
-            self._last = (finished, done)
-            _append(self._progress, json.dumps({"finished": finished, "done": done}))
+        """So many tasks are finished, and so many of these on the device: a new line where these have become more, else
+        in place of the last one. Raises OSError."""
+        if (finished, done) == self._last:
+            return
+        line = json.dumps({"finished": finished, "done": done}).ljust(PROGRESS_WIDTH - 1).encode() + b"\n"
+        handle = os.open(self._progress, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
+        try:
+            if self._place is None or done != self._last[1]:
+                self._place = os.fstat(handle).st_size
+            os.pwrite(handle, line, self._place)
+        finally:
+            os.close(handle)
+        self._last = (finished, done)
 
 
-def _append(path: Path, line: str, sync: bool = False) -> None:
+def _append(path: Path, line: str) -> None:
     handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
     try:
         os.write(handle, f"{line}\n".encode())
-        if sync:
-            os.fsync(handle)
+        os.fsync(handle)
     finally:
         os.close(handle)
 
