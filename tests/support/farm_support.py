@@ -37,7 +37,7 @@ def results(folder: Path) -> dict[int, bytes | None]:
 def copies(folder: Path) -> int:
     """How many results the files hold, the same twice counted twice."""
     with Results(folder) as found:
-        return len(found._places())
+        return len(found.places())
 
 
 def record(folder: Path) -> dict[str, Any]:

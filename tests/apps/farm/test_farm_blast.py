@@ -83,7 +83,7 @@ def test_a_changed_database_is_noticed(proteins, capsys, tmp_path):
     demo.make_database(tmp_path / "database", demo.sequences(24, 201, seed=7)[1])
     done = run(capsys, "farm", path, "--resume")
     assert done.code == 2
-    assert "tasks.search.read.proteins.p" in done.err
+    assert "tasks.search.read.database/proteins.p" in done.err
 
 
 def test_the_demo(tmp_path, capsys, monkeypatch):

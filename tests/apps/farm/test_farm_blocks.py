@@ -17,8 +17,8 @@ from fathometer.base.errors import FathometerError
 
 FULL_SIZE = pytest.mark.skipif(not FULL, reason="a gigabyte (make verify)")
 FRAMINGS = {
-    "zstd": ZstdFraming(Compression("zstd", 3)),
-    "none": ZstdFraming(Compression("none", 0)),
+    "zstd": ZstdFraming(Compression("zstd", 3), 7),
+    "none": ZstdFraming(Compression("none", 0), 7),
     "old zlib": LengthFraming(Compression("zlib", 6)),
     "old zstd": LengthFraming(Compression("zstd", 3)),
     "old none": LengthFraming(Compression("none", 0)),
@@ -151,7 +151,7 @@ def test_a_damaged_result_is_told(tmp_path):
     framing = FRAMINGS["none"]
     block, _ = framing.block([7, 8], [b"seven", b"eight"])
     wrong = entries_of([7, 8], [b"seven", b"night"])
-    path.write_bytes(directory(wrong, block, 0) + block)
+    path.write_bytes(directory(wrong, block, 0, 7) + block)
     handle = os.open(path, os.O_RDONLY)
     with pytest.raises(FathometerError, match="the result of task 8, at byte"):
         blocks.results_in(handle, blocks.find(handle, 8), path)
@@ -171,7 +171,7 @@ def test_one_result_out_of_a_gigabyte(tmp_path):
     written(path, FRAMINGS["none"], ({n: b"%d " % n + text} for n in range(1, count + 1)))
     assert path.stat().st_size > 1 << 30
     tasks = [{"name": "a", "kind": "lines", "first": 1, "count": count}]
-    journal.write_farm(folder, {"fingerprint": {"framing": "zstd"}, "tasks": tasks, "compression": "none"})
+    journal.write_farm(folder, {"fingerprint": {"framing": "zstd"}, "tasks": tasks, "compression": "none", "number": 7})
     words = [*program(), "farm", "extract", folder, "--task", "777", "-o", tmp_path / "one"]
     subprocess.run(["strace", "-f", "-e", "trace=pread64", "-o", tmp_path / "calls", *words], check=True)
     assert (tmp_path / "one").read_bytes() == b"777 " + text

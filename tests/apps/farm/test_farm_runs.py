@@ -226,7 +226,7 @@ def test_damage_in_the_middle_loses_nothing(tmp_path, capsys):
     file.write_bytes(data)
     done = run(capsys, "farm", path, "--resume")
     assert done.code == 1
-    assert "it is damaged at byte 0, with results at byte" in done.err
+    assert "it is damaged at byte 0, with results behind it" in done.err
     assert file.read_bytes() == data
     # What is no farm's is not touched either.
     file.write_bytes(b"somebody's notes\n")
@@ -366,3 +366,199 @@ def test_use_of_workers_in_the_record(tmp_path, capsys):
     longest = max(range(1, 201), key=lambda n: length_of(0.004, 500, "heavy-tailed", 1, n)[0])
     assert told["longest"][0][0] == longest
     assert sum(count for _, _, count in told["hand_outs"]["times"]) == 200
+
+
+@pytest.mark.parametrize("what", ["order of tables", "order of parameters", "another file of the same name"])
+def test_changes_by_which_tasks_have_other_numbers(tmp_path, capsys, what):
+    for name in "ab":
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "x").write_text(name)
+    grid = {"kind": "grid", "values": {"x": [1, 2], "y": [3, 4]}, "command": ["cat", "{x}{y}"]}
+    grid["command"] = ["printf", "{x}{y}"]
+    tables = [grid | {"name": "a"}, grid | {"name": "b", "files": ["a/x", "b/x"]}]
+    assert run(capsys, "farm", farm(tmp_path, *tables)).code == 0
+    if what == "order of tables":
+        tables.reverse()
+    elif what == "order of parameters":
+        tables[0] = tables[0] | {"values": {"y": [3, 4], "x": [1, 2]}}
+    else:
+        (tmp_path / "a/x").write_text("other")
+    done = run(capsys, "farm", farm(tmp_path, *tables), "--resume")
+    assert done.code == 2
+    assert "holds results of other tasks" in done.err
+
+
+def test_files_of_another_farm_are_not_taken(tmp_path, capsys):
+    for seed in (1, 2):
+        path = farm(tmp_path, BUILT_IN | {"seed": seed}, output={"directory": f"{seed}"}, name=f"{seed}.toml")
+        assert run(capsys, "farm", path).code == 0
+    name = "results/node-0000.zst"
+    (tmp_path / "1" / name).write_bytes((tmp_path / "2" / name).read_bytes())
+    done = run(capsys, "farm", tmp_path / "1.toml", "--resume")
+    assert done.code == 1
+    assert "it holds results of another farm" in done.err
+    done = run(capsys, "farm", "extract", tmp_path / "1", "--task", 3)
+    assert done.code == 1
+    assert "holds results of another farm" in done.err
+
+
+@pytest.mark.parametrize("compression", ["zlib", "zstd", "none"])
+def test_the_old_framing_goes_on(tmp_path, capsys, compression):
+    output = {"framing": "length", "compression": compression, "block": 2000, "buffer": 6000}
+    path = farm(tmp_path, output=output)
+    assert run(capsys, "farm", path).code == 0
+    whole = results(tmp_path / "out")
+    [file] = (tmp_path / "out/results").glob("node-*.blocks")
+    data = file.read_bytes()
+    os.truncate(file, len(data) - 30)
+    done = run(capsys, "farm", path, "--resume")
+    assert done.code == 0, done.err
+    assert results(tmp_path / "out") == whole
+    assert copies(tmp_path / "out") == 60
+    other = "zstd" if compression == "zlib" else "zlib"
+    done = run(capsys, "farm", path, "--resume", "--set", f"output.compression={other}")
+    assert done.code == 2
+    assert f"compression: {compression} then, {other} now" in done.err
+    if compression != "none":
+        file.write_bytes(data[:300] + b"x" + data[301:])
+        done = run(capsys, "farm", path, "--resume")
+        assert done.code == 1
+        assert "it is damaged at byte 0" in done.err
+        assert file.stat().st_size == len(data)
+
+
+def test_what_a_host_that_stopped_has_left_is_gone_on_with(tmp_path, capsys):
+    """Zeros within one write of several blocks that was not flushed yet."""
+    path = farm(tmp_path, output={"block": 3000, "compression": "none"})
+    assert run(capsys, "farm", path).code == 0
+    whole = results(tmp_path / "out")
+    [file] = (tmp_path / "out/results").glob("node-*.zst")
+    data = bytearray(file.read_bytes())
+    data[4000:8096] = bytes(4096)
+    file.write_bytes(data[:-2000])
+    done = run(capsys, "farm", path, "--resume")
+    assert done.code == 0, done.err
+    assert results(tmp_path / "out") == whole
+    assert copies(tmp_path / "out") == 60
+
+
+def test_extract_does_no_harm(tmp_path, capsys):
+    path = farm(tmp_path, output={"block": 3000})
+    assert run(capsys, "farm", path).code == 0
+    out = tmp_path / "out"
+    whole = results(out)
+    for name in ("node-0000.zst", "farm.json"):
+        done = run(capsys, "farm", "extract", out, "--task", 3, "-o", out / "results" / name)
+        assert done.code == 2
+        assert "among the farm's own files" in done.err
+    assert results(out) == whole
+    os.mkfifo(tmp_path / "pipe")
+    reader = subprocess.Popen(["cat", tmp_path / "pipe"], stdout=subprocess.PIPE)
+    assert run(capsys, "farm", "extract", out, "--task", 3, "-o", tmp_path / "pipe").code == 0
+    assert reader.communicate()[0] == whole[3]
+    (tmp_path / "link").symlink_to(tmp_path / "target")
+    (tmp_path / "target").write_text("old")
+    assert run(capsys, "farm", "extract", out, "--task", 3, "-o", tmp_path / "link").code == 0
+    assert ((tmp_path / "link").is_symlink(), (tmp_path / "target").read_bytes()) == (True, whole[3])
+
+
+def test_damage_anywhere_is_one_line(tmp_path, capsys):
+    """Bytes changed in directories, blocks and the index: never another result, never a traceback."""
+    path = farm(tmp_path, output={"block": 3000, "compression": "none"})
+    assert run(capsys, "farm", path).code == 0
+    whole = results(tmp_path / "out")
+    [file] = (tmp_path / "out/results").glob("node-*.zst")
+    data = file.read_bytes()
+    chance = np.random.default_rng(4)
+    told = 0
+    for place in (20, *chance.integers(0, len(data), 40).tolist(), *range(len(data) - 60, len(data), 7)):
+        file.write_bytes(data[:place] + bytes([data[place] ^ 64]) + data[place + 1 :])
+        task = int(chance.integers(1, 61))
+        done = run(capsys, "farm", "extract", tmp_path / "out", "--task", task, "-o", tmp_path / "one")
+        assert done.code in (0, 1)
+        assert "defect" not in done.err
+        if done.code == 0:
+            assert (tmp_path / "one").read_bytes() == whole[task]
+        else:
+            assert "damaged" in done.err or "not what was written" in done.err, done.err
+            told += 1
+        done = run(capsys, "farm", "extract", tmp_path / "out", "-o", tmp_path / "all")
+        assert done.code in (0, 1)
+        assert "defect" not in done.err
+        if done.code == 0:
+            assert (tmp_path / "all").read_bytes() == b"".join(whole.values())
+    assert told > 2
+
+
+def test_a_task_that_leaves_its_group_is_ended_in_time(tmp_path, capsys):
+    leaves = "import os,time; os.setpgid(0, os.getpgid(os.getppid())); time.sleep(311)"
+    rows = [
+        f"{sys.executable}\t-c\t{leaves}",
+        "sh\t-c\ttimeout 312 sleep 313; true",
+        "sh\t-c\tsetsid sleep 314 & sleep 0.2; echo fine",
+    ]
+    tasks = lines(tmp_path, *rows) | {"command": ["{1}", "{2}", "{3}"], "time_limit": 1.0, "tries": 1}
+    done = run(capsys, "farm", farm(tmp_path, tasks))
+    assert done.code == 1
+    assert "2 tasks set aside: 1 (ran longer than 1 s); 2 (ran longer than 1 s)" in done.err
+    assert results(tmp_path / "out")[3] == b"fine\n"
+    assert subprocess.run(["pgrep", "-f", "sleep 31[1234]|sleep\\(311"], check=False).returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"), [("fifo", "it is no file"), ("folder", "it is no file"), ("none", "No such file")]
+)
+def test_outputs_that_are_no_files(tmp_path, capsys, kind, words):
+    command = {"fifo": "mkfifo $1", "folder": "mkdir $1", "none": "true"}[kind]
+    tasks = lines(tmp_path, "a") | {"command": ["sh", "-c", command, "-", "{output}"], "tries": 1, "time_limit": 5.0}
+    done = run(capsys, "farm", farm(tmp_path, tasks))
+    assert done.code == 1
+    assert f"its {{output}} cannot be read: {words}" in done.err
+
+
+def test_scratch_from_another_folder(tmp_path, capsys, monkeypatch):
+    """A relative scratch is in the folder of the input file, from wherever the farm is started."""
+    (tmp_path / "f/scratch").mkdir(parents=True)
+    tasks = lines(tmp_path / "f", "a") | {"command": ["cp", "list.txt", "{output}"], "time_limit": 9e7}
+    farm(tmp_path / "f", tasks, farm={"scratch": "scratch"})
+    monkeypatch.chdir(tmp_path)
+    done = run(capsys, "farm", "f/farm.toml")
+    assert done.code == 0, done.err
+    assert results(tmp_path / "f/out") == {1: b"a\n"}
+
+
+def test_workers_that_cannot_start_end_the_farm(tmp_path):
+    """No task is blamed for them."""
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site/sitecustomize.py").write_text(
+        "import sys, os\n'farm.worker' in ' '.join(sys.orig_argv) and os._exit(3)\n"
+    )
+    done = call("farm", farm(tmp_path), "--quiet", environment={"PYTHONPATH": str(tmp_path / "site")})
+    assert done.code == 1
+    assert "5 workers have ended at their start (exit code 3)" in done.err
+    assert len(done.err.splitlines()) == 1
+    assert not (tmp_path / "out/results/set-aside.jsonl").exists()
+
+
+def test_few_open_files(tmp_path):
+    path = farm(tmp_path, farm={"workers": 40})
+    command = f"ulimit -Sn 100; ulimit -Hn 100; exec fathometer farm {path} --quiet"
+    done = subprocess.run(
+        ["bash", "-c", command],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PATH": f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}"},
+    )
+    assert done.returncode == 1
+    assert "[farm] workers: a process may open 100 files here" in done.stderr
+
+
+def test_memory_of_a_writer_with_large_results(tmp_path):
+    """Results of several workers at a time that are larger than the buffers: one of them is there at a time."""
+    tasks = lines(tmp_path, *"abcdef") | {"command": ["head", "-c", "100000000", "/dev/zero"]}
+    path = farm(tmp_path, tasks, farm={"workers": 6}, output={"buffer": 1_000_000, "compression": "none"})
+    done = call("farm", path, "--quiet")
+    assert done.code == 0, done.err
+    peak = record(tmp_path / "out")["nodes"][0]["writer_peak_bytes"]
+    assert peak < 4.5 * 100_000_000

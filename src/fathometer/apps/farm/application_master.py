@@ -23,7 +23,7 @@ from fathometer.apps.farm.journal import FarmJournal
 from fathometer.apps.farm.links import accepted, listener
 
 TELL_SECONDS = 0.25  # between two messages on progress
-FLUSH_PAUSE = 0.02  # s between two requests to flush, where tasks wait for others
+FLUSH_PAUSE = 0.005  # s between two requests to flush, where tasks wait for others
 MOST_TOLD = 10_000  # hand-outs in the record
 MOST_FAILED = 100  # failures in it
 

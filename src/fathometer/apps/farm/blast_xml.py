@@ -15,7 +15,9 @@ ITERATION = re.compile(rb"<Iteration>.*?</Iteration>\s*", re.DOTALL)
 NUMBER = re.compile(rb"(<Iteration_iter-num>)(\d+)(</Iteration_iter-num>)")
 QUERY = re.compile(rb"(<Iteration_query-ID>Query_)(\d+)(</Iteration_query-ID>)")
 NAME = re.compile(rb"<Iteration_query-def>(.*?)</Iteration_query-def>", re.DOTALL)
-HEAD_QUERY = re.compile(rb"(<BlastOutput_query-(?:ID|def|len)>)(.*?)(</BlastOutput_query-(?:ID|def|len)>)", re.DOTALL)
+MESSAGE = re.compile(rb"<Iteration_message>.*?</Iteration_message>", re.DOTALL)
+IN_MESSAGE = re.compile(rb"\bQuery_\d+(?=:)")
+QUERY_PARTS = (b"ID", b"def", b"len")
 ESCAPED = {b"&lt;": b"<", b"&gt;": b">", b"&quot;": b'"', b"&apos;": b"'", b"&amp;": b"&"}
 
 
@@ -45,10 +47,18 @@ def merged(documents: Iterable[bytes]) -> Iterator[bytes]:
             yield head
         for iteration in iterations:
             count += 1
-            number = str(count).encode()
-            iteration = NUMBER.sub(rb"\g<1>" + number + rb"\g<3>", iteration, count=1)
-            yield QUERY.sub(rb"\g<1>" + number + rb"\g<3>", iteration, count=1)
+            yield numbered(iteration, count)
     yield tail
+
+
+def numbered(iteration: bytes, number: int) -> bytes:
+    """An iteration with another number, and so its query, where the program numbers these itself."""
+    text = str(number).encode()
+    for pattern in (NUMBER, QUERY):
+        iteration = pattern.sub(rb"\g<1>" + text + rb"\g<3>", iteration, count=1)
+    if QUERY.search(iteration):
+        iteration = MESSAGE.sub(lambda found: IN_MESSAGE.sub(b"Query_" + text, found[0]), iteration, count=1)
+    return iteration
 
 
 def of_query(document: bytes, name: bytes) -> bytes | None:
@@ -57,8 +67,19 @@ def of_query(document: bytes, name: bytes) -> bytes | None:
     for iteration in iterations:
         found = NAME.search(iteration)
         if found and unescaped(found[1]).split(None, 1)[:1] == [name]:
-            return b"".join((head, iteration, tail))
+            iteration = numbered(iteration, 1)
+            return b"".join((_head_of(head, iteration), iteration, tail))
     return None
+
+
+def _head_of(head: bytes, iteration: bytes) -> bytes:
+    """The head of a document with the query of an iteration as its first one."""
+    for part in QUERY_PARTS:
+        query = re.search(b"<Iteration_query-%s>(.*?)</" % part, iteration, re.DOTALL)
+        place = re.search(b"<BlastOutput_query-%s>(.*?)</" % part, head, re.DOTALL)
+        if query and place:
+            head = head[: place.start(1)] + query[1] + head[place.end(1) :]
+    return head
 
 
 def unescaped(text: bytes) -> bytes:

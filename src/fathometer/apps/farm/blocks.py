@@ -1,8 +1,8 @@
 """The file of a node's results: blocks of zstd that any reader of zstd takes, each behind a directory.
 
-skippable frame (DIRECTORY):  "farm", version, number of results, bytes and XXH3-64 of the block that follows, and up to
-                              which byte of the file all was flushed when this was written; for each result the number
-                              of its task, its bytes and their XXH3-64; an XXH3-64 of all this
+skippable frame (DIRECTORY):  "farm", version, which farm, number of results, bytes and XXH3-64 of the block that
+                              follows, and up to which byte of the file all was flushed when this was written; for each
+                              result the number of its task, its bytes and their XXH3-64; an XXH3-64 of all this
 frame of zstd:                the results, one after the other
 ...
 skippable frame (INDEX):      at the end of a file that was closed: for each result, in order of the tasks, the number,
@@ -29,7 +29,9 @@ from fathometer.base.errors import FathometerError
 
 DIRECTORY, INDEX = 0x184D2A5E, 0x184D2A5F  # magic numbers of the skippable frames
 VERSION = 1
-HEAD = struct.Struct("<II4sIQQQQ")  # magic, bytes that follow, "farm", version, results, block's bytes, hash, flushed
+HEAD = struct.Struct(
+    "<II4sIQQQQQ"
+)  # magic, bytes that follow, "farm", version, farm, results, block's bytes and hash, flushed
 BEGINS, INDEX_BEGINS = struct.pack("<I", DIRECTORY), struct.pack("<I", INDEX)  # a file, its last part
 ENTRY = 3  # numbers of a result: task, bytes, hash
 TAIL = struct.Struct("<Q")
@@ -64,9 +66,9 @@ def numbers_of(data: bytes) -> array[int]:
     return values
 
 
-def raw_frame(data: bytes) -> bytes:
+def raw_frame(data: bytes | bytearray) -> bytes:
     """A frame of zstd that holds the bytes as they are, with their number and a checksum."""
-    parts = [struct.pack("<IBBQ", FRAME, 0xC4, RAW_WINDOW, len(data))]
+    parts: list[bytes | bytearray] = [struct.pack("<IBBQ", FRAME, 0xC4, RAW_WINDOW, len(data))]
     for begin in range(0, max(len(data), 1), RAW_BLOCK):
         part = data[begin : begin + RAW_BLOCK]
         last = begin + RAW_BLOCK >= len(data)
@@ -83,12 +85,13 @@ def entries_of(tasks: Sequence[int], results: Sequence[bytes | bytearray]) -> ar
     return numbers
 
 
-def directory(entries: array[int], block: bytes, flushed: int) -> bytes:
-    """The skippable frame before a block. entries: of its results. flushed: bytes of the file on the device."""
+def directory(entries: array[int], block: bytes, flushed: int, farm: int) -> bytes:
+    """The skippable frame before a block. entries: of its results. flushed: bytes of the file on the device. farm: the
+    number of that farm."""
     text = numbers_bytes(entries)
     size = HEAD.size - 8 + len(text) + TAIL.size
     count = len(entries) // ENTRY
-    head = HEAD.pack(DIRECTORY, size, b"farm", VERSION, count, len(block), hash_of(block), flushed)
+    head = HEAD.pack(DIRECTORY, size, b"farm", VERSION, farm, count, len(block), hash_of(block), flushed)
     return head + text + TAIL.pack(hash_of(head + text))
 
 
@@ -97,10 +100,12 @@ class Block:
     """A block of a file.
 
     Attributes:
-        offset: of its directory. begin, size: of its frame, bytes. hash: of the frame. flushed: bytes of the file that
-            were on the device before it was written. entries: task, bytes and hash of each result, one after another.
+        farm: number of that which has written it. offset: of its directory. begin, size: of its frame, bytes. hash: of
+            the frame. flushed: bytes of the file that were on the device before it was written. entries: task, bytes
+            and hash of each result, one after another.
     """
 
+    farm: int
     offset: int
     begin: int
     size: int
@@ -124,7 +129,7 @@ def block_at(handle: int, offset: int, size: int) -> Block | None:
     head = os.pread(handle, HEAD.size, offset)
     if len(head) < HEAD.size:
         return None
-    magic, follow, word, version, count, length, checksum, flushed = HEAD.unpack(head)
+    magic, follow, word, version, farm, count, length, checksum, flushed = HEAD.unpack(head)
     whole = HEAD.size - 8 + count * ENTRY * 8 + TAIL.size
     if (magic, word, version) != (DIRECTORY, b"farm", VERSION) or count > MOST_IN_BLOCK or follow != whole:
         return None
@@ -135,7 +140,7 @@ def block_at(handle: int, offset: int, size: int) -> Block | None:
     entries, tail = rest[: -TAIL.size], rest[-TAIL.size :]
     if len(rest) != follow + 8 - HEAD.size or TAIL.unpack(tail)[0] != hash_of(head + entries):
         return None
-    return Block(offset, begin, length, checksum, flushed, numbers_of(entries))
+    return Block(farm, offset, begin, length, checksum, flushed, numbers_of(entries))
 
 
 def blocks(handle: int) -> Iterator[Block]:
@@ -144,6 +149,28 @@ def blocks(handle: int) -> Iterator[Block]:
     while (block := block_at(handle, offset, size)) is not None:
         yield block
         offset = block.end
+
+
+class DamagedError(Exception):
+    """A file is not what was written. place: where, bytes."""
+
+    def __init__(self, place: int) -> None:
+        super().__init__(place)
+        self.place = place
+
+
+def all_blocks(handle: int, partial: bool = False) -> Iterator[Block]:
+    """The blocks of an open file, of one that a run is still writing too. Raises DamagedError where blocks follow one
+    that is damaged, unless `partial`: these then come too."""
+    place: int | None = 0
+    while place is not None:
+        size, damaged = os.fstat(handle).st_size, place
+        while (block := block_at(handle, damaged, size)) is not None:
+            yield block
+            damaged = block.end
+        place = None if damaged == (index_begin(handle) or size) else next_block(handle, damaged + 1)
+        if place is not None and not partial:
+            raise DamagedError(damaged)
 
 
 def next_block(handle: int, offset: int) -> int | None:
@@ -219,10 +246,12 @@ def index_begin(handle: int) -> int | None:
 
 
 def find(handle: int, task: int) -> Block | None:
-    """The block that holds a task's result, by the index where there is one, else by the directories; None: none."""
+    """The block that holds a task's result, by the index where there is one, else by the directories; None: none.
+
+    Raises DamagedError where the index leads to no such block, or where directories are damaged before one."""
     begin = index_begin(handle)
     if begin is None:
-        return next((block for block in blocks(handle) if task in block.tasks), None)
+        return next((block for block in all_blocks(handle) if task in block.tasks), None)
     size = os.fstat(handle).st_size
     row = struct.Struct("<QQQQ")
     low, high = 0, (size - INDEX_TAIL.size - begin - 8) // row.size
@@ -230,7 +259,10 @@ def find(handle: int, task: int) -> Block | None:
         middle = (low + high) // 2
         number, offset, _, _ = row.unpack(os.pread(handle, row.size, begin + 8 + middle * row.size))
         if number == task:
-            return block_at(handle, offset, begin)
+            block = block_at(handle, offset, begin) if offset < begin else None
+            if block is None or task not in block.tasks:
+                raise DamagedError(offset)
+            return block
         low, high = (middle + 1, high) if number < task else (low, middle)
     return None
 
@@ -238,6 +270,8 @@ def find(handle: int, task: int) -> Block | None:
 def results_in(handle: int, block: Block, path: Path) -> list[tuple[int, bytes]]:
     """Tasks and results of a block. Raises FathometerError where they are not what was written."""
     data = read_exactly(handle, block.begin, block.size)
+    if hash_of(data) != block.hash:
+        raise FathometerError(f"{path}: is damaged at byte {block.begin}")
     try:
         plain = zstandard.ZstdDecompressor().decompress(data, max_output_size=sum(block.entries[1::ENTRY]))
     except zstandard.ZstdError as error:

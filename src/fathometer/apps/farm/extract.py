@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from fathometer.apps.farm import blast_xml, blocks, journal
+from fathometer.apps.farm.blocks import Block, DamagedError
 from fathometer.apps.farm.framing import Compression, LengthFraming
 from fathometer.apps.farm.sources import name_hash
 from fathometer.base.errors import FathometerError, InputError
@@ -58,17 +59,26 @@ class Results:
                         if number == task:
                             return result
                 continue
-            block = blocks.find(handle, task)
+            try:
+                block = blocks.find(handle, task)
+            except DamagedError as error:
+                raise FathometerError(f"{path}: is damaged at byte {error.place}") from None
             if block is not None:
+                self._require_own(block, path)
                 return dict(blocks.results_in(handle, block, path))[task]
         return None
+
+    def _require_own(self, block: Block, path: Path) -> None:
+        if block.farm != self.farm["number"]:
+            raise FathometerError(f"{path}: holds results of another farm")
 
     def _old_framing(self) -> LengthFraming:
         return LengthFraming(Compression(self.farm["compression"], 0))
 
-    def all(self, first: int, count: int) -> Iterator[tuple[int, bytes | None]]:
-        """Results of consecutive tasks, in their order; None for one that is not there."""
-        rows = self._places()
+    def all(self, first: int, count: int, partial: bool = False) -> Iterator[tuple[int, bytes | None]]:
+        """Results of consecutive tasks, in their order; None for one that is not there. Raises FathometerError where a
+        file is damaged, unless `partial`."""
+        rows = self.places(partial)
         held: OrderedDict[tuple[int, int], dict[int, bytes]] = OrderedDict()
         size = 0
         at = int(np.searchsorted(rows[:, 0], first))
@@ -88,16 +98,23 @@ class Results:
                 _, old = held.popitem(last=False)
                 size -= sum(map(len, old.values()))
 
-    def _places(self) -> np.ndarray[Any, np.dtype[np.int64]]:
-        """Task, file and place of the block of each result, in order of the tasks."""
-        rows = []
+    def places(self, partial: bool = False) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """Task, file and place of the block of each result, in order of the tasks. Raises as `all`."""
+        rows: list[tuple[int, int, int]] = []
         for number, handle in enumerate(self._handles):
             if self._old:
                 for offset, results, _ in self._old_framing().read(handle):
                     rows += [(task, number, offset) for task, _ in results]
             else:
-                for block in blocks.blocks(handle):
-                    rows += [(task, number, block.offset) for task in block.tasks]
+                path = self._paths[number]
+                try:
+                    for block in blocks.all_blocks(handle, partial):
+                        self._require_own(block, path)
+                        rows += [(task, number, block.offset) for task in block.tasks]
+                except DamagedError as error:
+                    raise FathometerError(
+                        f"{path}: is damaged at byte {error.place}; --partial takes what is there"
+                    ) from None
         found = np.array(rows, np.int64).reshape(-1, 3)
         return found[np.argsort(found[:, 0], kind="stable")]
 
@@ -112,7 +129,7 @@ class Results:
 
 
 def of_query(results: Results, name: str) -> bytes:
-    """The result of the sequence of a name: of XML of BLAST+ its own part, else that of its task.
+    """The result of the first sequence of a name: of XML of BLAST+ its own part, else that of its task.
 
     Raises InputError where no sequence has that name, FathometerError where its task has no result.
     """
@@ -140,7 +157,7 @@ def merged(results: Results, group: Mapping[str, Any], partial: bool) -> Iterato
     """
     first, count = group["first"], group["count"]
     if not partial:
-        rows = results._places()[:, 0]
+        rows = results.places()[:, 0]
         there = np.unique(rows[(rows >= first) & (rows < first + count)])
         if len(there) < count:
             lost = np.setdiff1d(np.arange(first, first + count), there)
@@ -148,7 +165,7 @@ def merged(results: Results, group: Mapping[str, Any], partial: bool) -> Iterato
             raise FathometerError(
                 f"{results.folder}: {len(lost)} of {count} tasks have no result: {shown}; --partial takes what is there"
             )
-    found = (result for _, result in results.all(first, count) if result is not None)
+    found = (result for _, result in results.all(first, count, partial) if result is not None)
     head = next(found, b"")
 
     def every() -> Iterator[bytes]:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 from annotated_types import Ge, Gt, Le, MinLen
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from fathometer.apps.farm.forms import names_in
 from fathometer.base.errors import did_you_mean
 from fathometer.config.constraints import Allowed
 from fathometer.config.input_file import InputFile
-from fathometer.config.table import Table, key, section
+from fathometer.config.table import Table, key, not_allowed, section
 from fathometer.config.types import Count, FileName, FolderName, Loose
 from fathometer.runs.restart_hint import DIRECTORY
 
@@ -26,6 +27,15 @@ BLASTP = ("blastp", "-db", "{database}", "-outfmt", "5")
 
 Words = Annotated[tuple[str, ...], Loose, MinLen(1), Allowed("a list of words, the program first")]
 Seconds = Annotated[float, Ge(0), Le(1e8)]
+
+
+def _plain(name: str) -> str:
+    if not re.fullmatch(r"[\w.+-]+", name):
+        raise not_allowed()
+    return name
+
+
+Name = Annotated[str, AfterValidator(_plain), Allowed("letters, digits, and . _ + - in a name")]
 Limit = Annotated[float, Gt(0), Le(1e8)]  # s
 Size = Annotated[int, Ge(0), Le(1 << 40)]
 Value = str | int | float
@@ -35,7 +45,7 @@ Values = Annotated[tuple[Value, ...], Loose, MinLen(1), Allowed("a list of texts
 class TasksTable(Table):
     """Some tasks."""
 
-    name: str = key("of these tasks, by which others name them", "", "tasks")
+    name: Name = key("of these tasks, by which others name them", "", "tasks")
     priority: Annotated[int, Ge(-(10**9)), Le(10**9)] = key("those with a higher one are begun first", "", 0)
     after: Annotated[tuple[str, ...], Loose] = key("names of tasks that must all be done before these", "", ())
     tries: Count = key("a task that fails so often is set aside", "", 3)

@@ -8,9 +8,9 @@ import os
 import struct
 import zlib
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import zstandard
 
@@ -28,7 +28,7 @@ class Compression:
     kind: str
     level: int
 
-    def frame(self, data: bytes) -> bytes:
+    def frame(self, data: bytes | bytearray) -> bytes:
         """Bytes as a frame of zstd."""
         if self.kind == "none":
             return raw_frame(data)
@@ -58,30 +58,39 @@ class Framing(Protocol):
 
 @dataclass(frozen=True)
 class ZstdFraming:
-    """Frames of zstd with directories, see blocks.py."""
+    """Frames of zstd with directories, see blocks.py. farm: number of the farm whose results these are."""
 
     compression: Compression
+    farm: int
 
     def block(self, tasks: Sequence[int], results: Sequence[bytes | bytearray]) -> tuple[bytes, array[int]]:
         """The frame, and the entries of its directory."""
-        return self.compression.frame(b"".join(results)), entries_of(tasks, results)
+        data = results[0] if len(results) == 1 else b"".join(results)
+        return self.compression.frame(data), entries_of(tasks, results)
 
     def placed(self, block: bytes, entries: array[int], flushed: int) -> bytes:
         """With its directory."""
-        return directory(entries, block, flushed) + block
+        return directory(entries, block, flushed, self.farm) + block
 
     def found(self, handle: int) -> tuple[list[tuple[int, array[int]]], int]:
-        """By the directories."""
+        """By the directories. Raises OSError where they are of another farm."""
         whole = blocks.whole_blocks(handle)
+        if any(block.farm != self.farm for block in whole):
+            raise OSError(errno.EEXIST, "it holds results of another farm")
         return [(block.offset, block.entries) for block in whole], whole[-1].end if whole else 0
 
     def require_torn(self, handle: int, end: int) -> None:
-        """No whole block follows, and it begins as a directory does, or as a file that a host has left empty."""
+        """It begins as a directory does, or as a file that a host has left empty; and what follows was not flushed: no
+        block there says that the place of the damage was on the device when it was written."""
         head = os.pread(handle, len(blocks.BEGINS), end)
         if not any(own.startswith(head) for own in (blocks.BEGINS, blocks.INDEX_BEGINS)) and head.strip(b"\0"):
             raise OSError(errno.EILSEQ, f"no block of a farm begins at byte {end}, and nothing of it is removed")
-        if (place := blocks.next_block(handle, end + 1)) is not None:
-            raise OSError(errno.EILSEQ, f"it is damaged at byte {end}, with results at byte {place} that would be lost")
+        place = blocks.next_block(handle, end + 1)
+        while place is not None:
+            block = blocks.block_at(handle, place, os.fstat(handle).st_size)
+            if block is not None and block.flushed > end:
+                raise OSError(errno.EILSEQ, f"it is damaged at byte {end}, with results behind it that would be lost")
+            place = blocks.next_block(handle, place + 1)
 
     def end(self, index: Index) -> list[bytes]:
         """The index."""
@@ -155,14 +164,19 @@ class LengthFraming:
         return found or None
 
     def require_torn(self, handle: int, end: int) -> None:
-        """This is not to be seen."""
+        """It is one block of which the end is missing, or zeros."""
+        rest = os.fstat(handle).st_size - end
+        head = os.pread(handle, LENGTH.size, end)
+        complete = len(head) == LENGTH.size and LENGTH.unpack(head)[0] <= rest - LENGTH.size
+        if complete and read_exactly(handle, end, rest).strip(b"\0"):
+            raise OSError(errno.EILSEQ, f"it is damaged at byte {end}, and what follows would be lost")
 
     def end(self, index: Index) -> list[bytes]:
         """Nothing."""
         return []
 
 
-def framing_of(name: str, compression: str, level: int) -> Framing:
-    """The way of a name, see [output] framing."""
-    kind = ZstdFraming if name == "zstd" else LengthFraming
-    return kind(Compression(compression, level))
+def framing_of(output: Mapping[str, Any], farm: int) -> Framing:
+    """The way that keys of [output] ask for, of a farm of a number."""
+    compression = Compression(output["compression"], output["level"])
+    return ZstdFraming(compression, farm) if output["framing"] == "zstd" else LengthFraming(compression)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from fathometer.apps.farm.forms import names_in
 from fathometer.base.errors import InputError
 from fathometer.storage.fingerprint import FileState
 
+INTERPRETERS = re.compile(r"(?:python|pypy|perl|ruby|lua)[\d.]*|(?:da|ba|z|k)?sh|Rscript|julia|node|octave(?:-cli)?")
 PACKAGES = {"blastp": "ncbi-blast+", "blastn": "ncbi-blast+", "blastx": "ncbi-blast+", "tblastn": "ncbi-blast+"}
 
 
@@ -51,34 +53,38 @@ def database_files(input: FarmFile, table: FastaTasks) -> list[Path]:
 
 
 def files_of(input: FarmFile) -> dict[str, Path]:
-    """All files that a run reads, by what names them: the input file first.
+    """All files that a run reads, by what names them: the input file first. A script after its interpreter counts, too.
 
-    Words of commands that name files count too, such as a script after its interpreter.
     Raises InputError where one of them is missing.
     """
     found = {str(input.path): input.path}
     for table in input.tasks:
-        for path in _files(input, table):
+        for path in _files(input, table).values():
             found.setdefault(str(path), path)
     return found
 
 
-def _files(input: FarmFile, table: TasksTable) -> Iterable[Path]:
+def _files(input: FarmFile, table: TasksTable) -> dict[str, Path]:
+    """The files that tasks read, by their names in the input."""
+    found: dict[str, Path] = {}
     if not isinstance(table, CommandTable):
-        return
+        return found
     program = program_of(input, table)
     if program is not None:
-        yield program
+        found[table.words[0]] = program
     for name in (*table.input_files().values(), *table.files):
         path = input.place(name)
         if not path.is_file():
             raise InputError(f"{input.path}: [[tasks]]: found no file {path}; needed: one that can be read")
-        yield path
-    for word in table.words[1:]:
-        if word and not names_in([word]) and "\0" not in word and input.place(word).is_file():
-            yield input.place(word)
-    if isinstance(table, FastaTasks):
-        yield from database_files(input, table)
+        found[name] = path
+    script = next(iter(table.words[1:2]), "")
+    interpreted = program is not None and INTERPRETERS.fullmatch(program.name) is not None
+    if interpreted and script and "\0" not in script and not names_in([script]) and input.place(script).is_file():
+        found[script] = input.place(script)
+    if isinstance(table, FastaTasks) and table.database is not None:
+        for path in database_files(input, table):
+            found[f"{table.database}{path.name.removeprefix(Path(table.database).name)}"] = path
+    return found
 
 
 def fingerprint(input: FarmFile, states: Mapping[str, FileState], queries: Mapping[str, int]) -> dict[str, Any]:
@@ -90,9 +96,12 @@ def fingerprint(input: FarmFile, states: Mapping[str, FileState], queries: Mappi
         for free in ("priority", "tries", "time_limit", "after", "files", "priority_field"):
             keys.pop(free, None)
         keys["queries"] = keys.get("queries", queries.get(table.name))
-        keys["read"] = {path.name: states[str(path)].words for path in _files(input, table)}
+        if "values" in keys:
+            keys["values"] = [list(one) for one in keys["values"].items()]  # in an order, by which points have numbers
+        keys["read"] = {name: states[str(path)].words for name, path in _files(input, table).items()}
         tasks[keys.pop("name")] = keys
-    return {"tasks": tasks, "framing": input.output.framing}
+    found = {"order": list(tasks), "tasks": tasks, "framing": input.output.framing}
+    return found if input.output.framing == "zstd" else found | {"compression": input.output.compression}
 
 
 def states_of(paths: Sequence[Path], earlier: Mapping[str, Any]) -> tuple[list[FileState], list[FileState]]:

@@ -15,6 +15,7 @@ import io
 import json
 import os
 import re
+import stat
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -47,8 +48,12 @@ def node_file(folder: Path, node: int, framing: str) -> Path:
 def node_files(folder: Path) -> list[Path]:
     """Those that are there, in order of the nodes."""
     with suppress(OSError):
-        return sorted(path for path in folder.iterdir() if NODE_FILE.fullmatch(path.name))
+        return sorted(path for path in folder.iterdir() if NODE_FILE.fullmatch(path.name) and _is_file(path))
     return []
+
+
+def _is_file(path: Path) -> bool:
+    return stat.S_ISREG(path.lstat().st_mode)
 
 
 def has_farm(output: Path) -> bool:
@@ -171,7 +176,9 @@ def tasks_with(folder: Path, name: int) -> list[int]:
     """The tasks with a sequence of a name, by its hash. Raises FathometerError where that is not known."""
     try:
         names = np.load(folder / QUERIES, mmap_mode="r")
-    except (OSError, ValueError):
+        if names.ndim != 2 or names.shape[1] != 2 or names.dtype != np.uint64:
+            raise ValueError("other numbers")
+    except (OSError, ValueError, EOFError):
         raise FathometerError(f"{folder / QUERIES}: cannot be read: no sequence can be found by its name") from None
     first, last = (int(np.searchsorted(names[:, 0], np.uint64(name), side=side)) for side in ("left", "right"))
     return sorted({int(task) for task in names[first:last, 1]})

@@ -25,7 +25,7 @@ def results_of(master: Mapping[str, Any], nodes: Sequence[Mapping[str, Any]]) ->
     latest = _latest(nodes)
     idle_tail = sum(last_end - end for end in latest)
     plain, stored = _sum(nodes, "plain_bytes"), _sum(nodes, "stored_bytes")
-    done_now = sum(use["tasks"] for use in uses)
+    done_now = master["done"] - master["done_before"]
     available = workers * last_end - starting - idle_tail
     until_last = min(1.0, busy / available) if available > 0 else None
     return {
@@ -79,6 +79,7 @@ def results_of(master: Mapping[str, Any], nodes: Sequence[Mapping[str, Any]]) ->
                 "workers_lost": node["lost_workers"],
                 "batches": node["batches"],
                 "master_cpu_seconds": node["cpu_seconds"],
+                "writer_peak_bytes": node["writer_peak_bytes"],
                 "writer_cpu_seconds": node["writer_seconds"].get("cpu", 0.0),
                 "torn_bytes": node["torn_bytes"],
                 "tasks": node["use"]["tasks"],

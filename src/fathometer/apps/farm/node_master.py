@@ -29,17 +29,18 @@ LOOK_SECONDS = 0.5  # between looks whether a signal has come
 REPORT_SECONDS = 0.2  # between reports to the application master that nobody waits for, at least
 REPORTS = 1000.0  # a second of all nodes, at most
 BATCH_SECONDS, MOST_IN_BATCH = 0.05, 64  # of what a worker gets at a time
-MOST_DEATHS = 5  # of workers in a row that had nothing to do
+MOST_DEATHS = 5  # of workers in a row at their start
 MOST_SAID = 20  # lines of tasks on standard error, in the record
 
 
 @dataclass
 class Worker:
-    """A worker. batch: what it is at. born: when it was started, s."""
+    """A worker. born: when it was started, s. ready: it has asked for tasks. batch: what it is at."""
 
     child: Child
     mark: str
     born: float
+    ready: bool = False
     batch: Sequence[Task] = ()
 
 
@@ -58,6 +59,7 @@ class NodeTold:
     said_count: int = 0
     counts: Mapping[str, int] = field(default_factory=dict)
     writer_seconds: Mapping[str, float] = field(default_factory=dict)
+    writer_peak_bytes: int | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready."""
@@ -72,6 +74,7 @@ class NodeTold:
             "said_count",
             "counts",
             "writer_seconds",
+            "writer_peak_bytes",
         )
         return {name: getattr(self, name) for name in names} | {"use": self.use.as_dict()}
 
@@ -255,6 +258,7 @@ class NodeMaster:
         worker, how = gone
         left = [task for task, _, _ in worker.batch if task not in taken]
         self._finished += len(worker.batch) - len(left)
+        self.told.use.tasks += len(worker.batch) - len(left)
         if left:
             self._failed.append((left[0], f"its worker has ended ({how})"))
             self._returned += left[1:]
@@ -262,11 +266,14 @@ class NodeMaster:
     def _hear_worker(self, number: int) -> None:
         worker = self._workers[number]
         try:
-            done, failed, said, begin, end, for_tasks, for_writer = worker.child.control.recv()
+            message = worker.child.control.recv()
         except (EOFError, OSError):
             self._bury(number)
             return
-        self._deaths = 0
+        if not worker.ready:
+            worker.ready, self._deaths = True, 0
+            return
+        done, failed, said, begin, end, for_tasks, for_writer = message
         self.told.batches += 1
         self.told.use.begun(number, worker.born, begin - for_tasks)
         self.told.use.batch(number, done, begin, end, for_tasks, for_writer)
@@ -286,9 +293,9 @@ class NodeMaster:
         worker.child.control.close()
         kill_marked(worker.mark)
         self.told.lost_workers += 1
-        self._deaths += not worker.batch
+        self._deaths += not worker.ready
         if self._deaths >= MOST_DEATHS:
-            raise FathometerError(f"node {self._number}: {MOST_DEATHS} workers have ended before a task ({how})")
+            raise FathometerError(f"node {self._number}: {MOST_DEATHS} workers have ended at their start ({how})")
         self._gone[number] = worker, how
         if number in self._closed:
             self._settle(number, self._closed.pop(number))
@@ -297,7 +304,7 @@ class NodeMaster:
     def _hand_on(self) -> None:
         """Give tasks to workers that have none."""
         for worker in self._workers.values():
-            if worker.batch:
+            if worker.batch or not worker.ready:
                 continue
             if not self._queue:
                 return
@@ -309,7 +316,7 @@ class NodeMaster:
 
     def _ask(self) -> None:
         """Report, and ask for tasks where there are few."""
-        idle = sum(not worker.batch for worker in self._workers.values())
+        idle = sum(worker.ready and not worker.batch for worker in self._workers.values())
         wanted = 0
         if not self._queue and idle and self._flat:
             wanted = idle
@@ -369,7 +376,7 @@ class NodeMaster:
         while True:
             message = self._from_writer()
             if message[0] == "finished":
-                self.told.counts, self.told.writer_seconds = message[1], message[2]
+                self.told.counts, self.told.writer_seconds, self.told.writer_peak_bytes = message[1:]
                 self._writer.ended()
                 return
             if message[0] == "flushed":

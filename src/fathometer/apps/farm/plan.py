@@ -137,7 +137,7 @@ def _sampled(input: FarmFile, group: Group) -> Cost:
     found = found[1:]
     plain = sum(len(sample.result) for sample in found)
     output = input.output
-    framing = framing_of(output.framing, output.compression, output.level)
+    framing = framing_of(output.model_dump(), 0)
     size = sum(len(framing.block([1], [sample.result])[0]) for sample in found)
     if output.buffers == "dual":
         block, sizes, joined = output.block, 0, b""

@@ -8,6 +8,7 @@ finish             record and page
 from __future__ import annotations
 
 import os
+import resource
 import secrets
 import shutil
 import tempfile
@@ -54,18 +55,24 @@ if TYPE_CHECKING:
     from mpi4py import MPI
 
 SCRATCH = "fathometer-farm-"
+HANDLES, MORE_HANDLES = 3, 128  # open files of a master or a writer: for each worker, and beside them
 
 
 @dataclass
 class Prepared:
-    """A farm made ready on rank 0. groups: its tasks. states: of the files that it reads. set_aside: numbers of tasks
-    that are not tried again. finished: tasks that earlier runs had finished, on the device or not. measured: of the
-    number of queries of a task, by the tasks' name: sequences of a sample, and seconds for each."""
+    """A farm made ready on rank 0.
+
+    Attributes:
+        groups: its tasks. states: of the files that it reads. set_aside: numbers of tasks that are not tried again.
+        farm: its number. finished: tasks that earlier runs had finished, on the device or not. measured: of the number
+        of queries of a task, by the tasks' name: sequences of a sample, and seconds for each.
+    """
 
     groups: list[Group]
     states: list[FileState]
     set_aside: dict[int, str]
     finished: int
+    farm: int
     measured: dict[str, list[tuple[int, float]]]
 
 
@@ -168,18 +175,20 @@ class _Farm:
                 journal.require_own(folder)
                 journal.erase(folder)
             _make(folder)
+            farm = int(before.get("number", secrets.randbits(63)))
             journal.write_farm(
                 folder,
                 {
                     "fingerprint": now,
                     "files": {state.path: state.as_dict() for state in states},
                     "queries": queries,
+                    "number": farm,
                     "tasks": [_told_of(group) for group in groups],
                     "compression": input.output.compression,
                 },
             )
             journal.write_queries(folder, np.concatenate([group.names for group in groups]))
-            return Prepared(groups, states, set_aside, journal.finished_in(folder), measured)
+            return Prepared(groups, states, set_aside, journal.finished_in(folder), farm, measured)
 
     def work(self, prepared: Prepared | None, ends: Any) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         """Do the tasks: what the application master told, on rank 0, and what all nodes told.
@@ -197,11 +206,12 @@ class _Farm:
                 if prepared is not None:
                     master = self._application_master(prepared, key, one_host)
                 setup = comm.bcast(described(self._input, prepared.groups) if prepared is not None else None)
+                farm = comm.bcast(prepared.farm if prepared is not None else 0)
                 scratch = self._scratch
                 with collective_errors(comm):
                     setup |= {"scratch": str(scratch)}
                     setup["groups"] = self._with_databases(setup["groups"], scratch)
-                    node = self._node(setup, token, ends)
+                    node = self._node(setup, farm, token, ends)
             link = self._linked(master, key)
             remove_record(self._folder.parent, comm)
             barrier(comm)
@@ -245,6 +255,7 @@ class _Farm:
 
     def _made_scratch(self) -> Path:
         place = self._input.place(self._input.farm.scratch) if self._input.farm.scratch else Path(tempfile.gettempdir())
+        place = place.absolute()
         try:
             return self._stack.enter_context(owned_folder(place, SCRATCH))
         except OSError as error:
@@ -280,24 +291,30 @@ class _Farm:
             raise FathometerError(f"{place}: cannot be {how}: {error.strerror or error}") from None
         return str(target / place.name) if how == "copied" else table.database
 
-    def _node(self, setup: dict[str, Any], token: str, ends: Any) -> NodeMaster:
+    def _node(self, setup: dict[str, Any], farm: int, token: str, ends: Any) -> NodeMaster:
         """This node's master, with its writer, and with what is done in files of nodes that are no more."""
         rank, comm, output = self._comm.rank, self._comm, self._input.output
+        _require_handles(HANDLES * self._workers + MORE_HANDLES)
         path = journal.node_file(self._folder, rank, output.framing)
         keys = output.model_dump()
-        writer = Child("writer", f"writer of node {rank}", {"output": keys, "path": str(path)}, cpus=self._cpus)
+        writer = Child(
+            "writer", f"writer of node {rank}", {"output": keys, "path": str(path), "farm": farm}, cpus=self._cpus
+        )
         node = NodeMaster(
             rank, self._workers, self._cpus, self._input.farm.levels == "flat", setup, token, writer, ends, comm.size
         )
         names = [journal.node_file(self._folder, n, output.framing) for n in range(comm.size)]
         others = [one for one in journal.node_files(self._folder) if one not in names]
-        framing = framing_of(output.framing, output.compression, output.level)
+        framing = framing_of(keys, farm)
         for other in others[rank :: comm.size]:
-            handle = os.open(other, os.O_RDONLY)
             try:
-                rows, _ = framing.found(handle)
-            finally:
-                os.close(handle)
+                handle = os.open(other, os.O_RDONLY)
+                try:
+                    rows, _ = framing.found(handle)
+                finally:
+                    os.close(handle)
+            except OSError as error:
+                raise FathometerError(f"{other}: cannot be read: {error.strerror}") from None
             node.found += b"".join(entries[::ENTRY].tobytes() for _, entries in rows)
         return node
 
@@ -367,7 +384,17 @@ class _Farm:
                     display.reached(told.get("done", 0))
                     return
         except (EOFError, OSError):
-            return
+            pass
+        raise FathometerError(f"the application master has ended ({master.ended()})")
+
+
+def _require_handles(count: int) -> None:
+    """Raises FathometerError where this process and those that it starts may not open so many files."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != resource.RLIM_INFINITY and soft < count:
+        if hard != resource.RLIM_INFINITY and hard < count:
+            raise FathometerError(f"[farm] workers: a process may open {hard} files here; needed for so many: {count}")
+        resource.setrlimit(resource.RLIMIT_NOFILE, (count, hard))
 
 
 def _make(folder: Path) -> None:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 import os
 import socket
+import struct
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing import connection
 from pathlib import Path
 from typing import Any
 
-from fathometer.apps.farm.children import Child
+from fathometer.apps.farm.children import Child, kill_marked
 from fathometer.apps.farm.farm_file import FarmFile, FastaTasks
 from fathometer.apps.farm.sources import Group, fasta_begins
 from fathometer.apps.farm.worker import RESULT, Task
@@ -50,20 +51,28 @@ def described(input: FarmFile, groups: Sequence[Group]) -> dict[str, Any]:
     return {"groups": found, "folder": str(input.directory.absolute())}
 
 
+class TaskFailedError(FathometerError):
+    """A task that was done as a sample has failed."""
+
+
 class Sampler:
     """A worker, and the other end of its results' socket. setup: as of Worker, without `writer`."""
 
     def __init__(self, setup: dict[str, Any]) -> None:
         self._socket, theirs = socket.socketpair()
+        self._mark = f"sample-{os.getpid()}"
         own = {"writer": theirs.fileno(), "node": 0, "worker": 0}
-        self._child = Child("worker", "sample", {**setup, **own}, [theirs.fileno()], mark=f"sample-{os.getpid()}")
+        self._child = Child("worker", "sample", {**setup, **own}, [theirs.fileno()], mark=self._mark)
         theirs.close()
         self._file = self._socket.makefile("rb")
+        self._ready = False
 
     def do(self, task: Task) -> Sample:
         """Do a task. Raises FathometerError where it fails."""
         number = task[0]
         try:
+            if not self._ready:
+                self._ready = bool(self._child.control.recv())
             self._child.control.send([task])
             result: bytes | None = None
             ready: list[Any] = []
@@ -73,22 +82,23 @@ class Sampler:
                     _, size = RESULT.unpack(self._file.read(RESULT.size))
                     result = self._file.read(size)
             done, failed, *_ = self._child.control.recv()
-        except (EOFError, OSError):
+        except (EOFError, OSError, struct.error):
             raise FathometerError(f"a sample of task {number}: its worker has ended ({self._child.ended()})") from None
         if failed:
-            raise FathometerError(f"task {number}, done as a sample: {failed[0][1]}")
+            raise TaskFailedError(f"task {number}, done as a sample: {failed[0][1]}")
         return Sample(number, done[0][1], done[0][2], result or b"")
 
     def close(self) -> None:
-        """End the worker."""
+        """End the worker, with its task."""
         self._child.kill()
+        kill_marked(self._mark)
         self._socket.close()
 
 
 @contextmanager
 def sampler(input: FarmFile, groups: Sequence[Group]) -> Iterator[Sampler]:
     """Context of a sampler of these tasks."""
-    place = input.place(input.farm.scratch) if input.farm.scratch else Path(tempfile.gettempdir())
+    place = (input.place(input.farm.scratch) if input.farm.scratch else Path(tempfile.gettempdir())).absolute()
     with owned_folder(place, "fathometer-farm-") as scratch:
         own = Sampler(described(input, groups) | {"scratch": str(scratch)})
         try:
@@ -111,13 +121,18 @@ def measured_queries(input: FarmFile, table: FastaTasks, workers: int) -> tuple[
     if most == 1:
         return 1, []
     with sampler(input, [Group(table, 1, 1)]) as own:
-        first = own.do((1, int(begins[0]), ends[0]))  # so that all find the files in memory
-        if first.seconds > LONGEST:
-            return 1, [(1, first.seconds)]
         found = []
         for size in (1, min(most, LARGER)):
-            seconds = [_sample(own, begins.tolist(), ends, size, part).seconds for part in range(PLACES)]
-            found.append((size, sorted(seconds)[PLACES // 2]))
+            seconds = []
+            for part in (0, *range(PLACES)):  # the first one twice, so that all find the files in memory
+                with suppress(TaskFailedError):
+                    seconds.append(_sample(own, begins.tolist(), ends, size, part).seconds)
+                if len(seconds) == 1 and seconds[0] > LONGEST:
+                    return 1, [(1, seconds[0] / size)]
+            if not seconds:  # as the tasks will say
+                return 1, []
+            seconds = sorted(seconds[1:] or seconds)
+            found.append((size, seconds[len(seconds) // 2]))
     return size_of_tasks(found, most), [(size, seconds / size) for size, seconds in found]
 
 

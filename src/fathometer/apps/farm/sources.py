@@ -168,9 +168,16 @@ def _line_places(path: Path) -> tuple[Places, Places, Places]:
             begins.append(marks + 1)
             ends.append(marks)
             offset += len(chunk)
+        try:
+            decoder.decode(b"", final=True)
+        except UnicodeDecodeError:
+            raise InputError(f"{path}: is no text in UTF-8: its last letter is cut; needed: a task a line") from None
     ends.append(np.array([offset], np.int64))
     starts, stops = np.concatenate(begins), np.concatenate(ends)
     with reading(path), path.open("rb") as file:
+        if file.read(len(codecs.BOM_UTF8)) == codecs.BOM_UTF8:
+            starts[0] = len(codecs.BOM_UTF8)
+        file.seek(0)
         data = file.read() if offset <= CHUNK else None
         kept = np.array(
             [

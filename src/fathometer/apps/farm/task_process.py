@@ -6,9 +6,12 @@ nothing has to be read while it runs. What it has started and left running is en
 
 from __future__ import annotations
 
+import ctypes
+import errno
 import os
 import select
 import signal
+import stat
 import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -18,6 +21,8 @@ from time import monotonic
 
 from fathometer.base.removal import remove_file
 
+PR_SET_CHILD_SUBREAPER = 36
+LONGEST_PAUSE = 1e6  # s, of poll
 LAST_WORDS = 4096  # bytes of standard error that are looked at
 
 
@@ -55,6 +60,7 @@ class TaskProcesses:
 
     def __init__(self, control: int, folder: str, environ: Mapping[str, str]) -> None:
         self._control, self._folder, self._environ = control, folder, environ
+        _adopt_orphans()
         self._wake, write = os.pipe()
         os.set_blocking(self._wake, False)
         os.set_blocking(write, False)
@@ -96,6 +102,7 @@ class TaskProcesses:
             late = self._wait(process.pid, limit)
             _, status, used = os.wait4(process.pid, 0)
             process.returncode = code = os.waitstatus_to_exitcode(status)
+            _end_children()
             cpu = used.ru_utime + used.ru_stime
             line = _last_line(said)
             wrong = f"ran longer than {limit:g} s" if late else _wrong(code, line)
@@ -104,7 +111,7 @@ class TaskProcesses:
                 out = -1
                 if not wrong:
                     try:
-                        out = os.open(output, os.O_RDONLY | os.O_CLOEXEC)
+                        out = _opened(output)
                     except OSError as error:
                         wrong = f"its {{output}} cannot be read: {error.strerror}"
                 remove_file(output)
@@ -127,11 +134,12 @@ class TaskProcesses:
         late = False
         while os.waitid(os.P_PID, process, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
             left = None if end is None or late else max(0.0, end - monotonic())
-            events = self._poll.poll(None if left is None else left * 1000 + 1)
+            events = self._poll.poll(None if left is None else min(left, LONGEST_PAUSE) * 1000 + 1)
             for handle, _ in events:
                 if handle == self._control:
                     _kill_group(process)
                     os.waitpid(process, 0)
+                    _end_children()
                     raise StoppedError
                 with suppress(BlockingIOError):
                     os.read(self._wake, 4096)
@@ -143,8 +151,36 @@ class TaskProcesses:
 
 
 def _kill_group(process: int) -> None:
-    with suppress(OSError):
-        os.killpg(process, signal.SIGKILL)
+    """Kill a process, wherever it has gone, and its group."""
+    for kill in (os.killpg, os.kill):
+        with suppress(OSError):
+            kill(process, signal.SIGKILL)
+
+
+def _adopt_orphans() -> None:
+    """Have this process get what its descendants leave running, wherever these have gone."""
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def _end_children() -> None:
+    """Kill what a task has left running: its orphans, and theirs."""
+    path = f"/proc/{os.getpid()}/task/{os.getpid()}/children"
+    with suppress(OSError, ChildProcessError):
+        while children := Path(path).read_text().split():
+            for child in map(int, children):
+                with suppress(OSError):
+                    os.kill(child, signal.SIGKILL)
+                os.waitpid(child, 0)
+
+
+def _opened(path: Path) -> int:
+    """A task's output. Raises OSError where it is no file."""
+    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError(errno.EINVAL, "it is no file")
+    return handle
 
 
 def _wrong(code: int, line: str) -> str:

@@ -25,6 +25,8 @@ from fathometer.base.removal import remove_file
 
 RESULT = struct.Struct("<QQ")  # before each result on its way to the writer: number of the task, bytes
 
+LOOK_SECONDS = 0.2  # in a long built-in task, between looks whether the master wants its end
+
 Task = tuple[int, int, int]  # number, begin and end in its file
 Batch = Sequence[Task]
 
@@ -47,6 +49,7 @@ class Worker:
     def run(self) -> None:
         """Until there are no more tasks, or the master has ended."""
         try:
+            self._control.send("ready")
             while True:
                 begin = monotonic()
                 batch = self._control.recv()
@@ -83,12 +86,13 @@ class Worker:
         begun = monotonic()
         seconds, size = length_of(group["seconds"], group["bytes"], group["spread"], group["seed"], number)
         result = result_of(size, group["seed"], number)
-        left = seconds - (monotonic() - begun)
-        if group["busy"]:
-            while monotonic() - begun < seconds:
-                pass
-        elif left > 0:
-            sleep(left)
+        while (left := seconds - (monotonic() - begun)) > 0:
+            if left > LOOK_SECONDS and self._control.poll(0 if group["busy"] else LOOK_SECONDS):
+                raise StoppedError
+            if group["busy"]:
+                _compute(min(left, LOOK_SECONDS))
+            elif left <= LOOK_SECONDS:
+                sleep(left)
         sent = monotonic()
         self._writer.sendall(RESULT.pack(number, len(result)) + result)
         self.waited_for_writer += monotonic() - sent
@@ -160,6 +164,12 @@ class Worker:
                 raise OSError("a result became shorter while it was sent")
             done += count
         self.waited_for_writer += monotonic() - begin
+
+
+def _compute(seconds: float) -> None:
+    end = monotonic() + seconds
+    while monotonic() < end:
+        pass
 
 
 def _point(values: Mapping[str, Sequence[Any]], number: int) -> dict[str, str]:

@@ -30,6 +30,8 @@ from fathometer.apps.farm.blocks import ENTRY, Index, index_begin
 from fathometer.apps.farm.children import child_control
 from fathometer.apps.farm.framing import framing_of
 from fathometer.apps.farm.worker import RESULT
+from fathometer.base.errors import FathometerError
+from fathometer.base.host import peak_memory
 from fathometer.storage.atomic import flush_folder
 from fathometer.storage.lock import FileLock, LockError
 
@@ -43,7 +45,11 @@ Stored = tuple[bytes, "array[int]"]  # a block, and the entries of its directory
 
 
 class Incoming:
-    """Results on their way from a worker. taken: numbers of the last tasks that came whole."""
+    """Results on their way from a worker.
+
+    Attributes:
+        taken: numbers of the last tasks that came whole. pending: bytes of a large result of which the rest is to come.
+    """
 
     def __init__(self, handle: int) -> None:
         self.socket = socket.socket(fileno=handle)
@@ -52,6 +58,10 @@ class Incoming:
         self._large: bytearray | None = None  # a result of which the rest is still to come
         self._number = self._filled = 0
         self.taken: deque[int] = deque(maxlen=REMEMBERED)
+
+    @property
+    def pending(self) -> int:
+        return len(self._large) if self._large is not None else 0
 
     def read(self) -> tuple[list[tuple[int, bytes | bytearray]], bool]:
         """Results that have come whole, and whether the worker has ended."""
@@ -97,7 +107,8 @@ class Incoming:
 class Store:
     """The two buffers and the file behind them; all methods but `finish` by any thread.
 
-    setup: keys of [output]; `path`, of the file. Raises OSError or LockError where the file cannot be opened.
+    setup: `output`, its keys; `path`, of the file; `farm`, number of the farm. Raises OSError where the file cannot be
+    opened, FathometerError where it cannot be locked.
     """
 
     def __init__(self, setup: Mapping[str, Any]) -> None:
@@ -106,7 +117,7 @@ class Store:
         self._plain_most = 0 if self._on_demand else output["buffer"]
         self._stored_most = 0 if self._on_demand else output["buffer"]
         self._block = 1 if self._on_demand else min(output["block"], output["buffer"])
-        self._framing = framing_of(output["framing"], output["compression"], output["level"])
+        self._framing = framing_of(output, setup["farm"])
         self.path = Path(setup["path"])
         self._lock = self._locked()
         self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
@@ -166,10 +177,10 @@ class Store:
         os.fsync(self._file)
         flush_folder(self.path.parent)
 
-    @property
-    def accepts(self) -> bool:
-        """Whether a result has a place."""
-        return self._plain_bytes == 0 or self._plain_bytes < self._plain_most
+    def accepts(self, pending: int) -> bool:
+        """Whether a result has a place. pending: bytes of results that are on their way."""
+        held = self._plain_bytes + pending
+        return held == 0 or held < self._plain_most
 
     def add(self, number: int, result: bytes | bytearray) -> None:
         """A result that has come."""
@@ -371,7 +382,7 @@ class Writer:
         self._selector.register(self._control, selectors.EVENT_READ)
         self._selector.register(self._woken, selectors.EVENT_READ)
         while True:
-            self._attend(store.accepts)
+            self._attend(self._accepts())
             seconds = store.due(self._flush_after)
             for key, _ in self._selector.select(None if seconds == float("inf") else seconds):
                 if key.fileobj == self._woken:
@@ -380,8 +391,8 @@ class Writer:
                 elif key.fileobj is self._control:
                     if not self._obey():
                         return
-                elif store.accepts:
-                    self._take(key.fd, key.data)
+                elif key.data.pending or self._accepts():
+                    self._take(key.data)
             if store.due(self._flush_after) <= 0:
                 store.flush(timed=True)
             self._tell()
@@ -389,19 +400,25 @@ class Writer:
                 self._control.send(("wrong", f"{store.path}: cannot be written: {store.wrong}"))
                 return
 
+    def _accepts(self) -> bool:
+        return self._store.accepts(sum(worker.pending for worker in self._workers.values()))
+
     def _attend(self, accepts: bool) -> None:
-        """Look at the workers' sockets, or not while both buffers are full."""
+        """Look at the workers' sockets; while both buffers are full at none but those of large results under way."""
         if accepts and self._full_since is not None:
             self._store.seconds["full"] += monotonic() - self._full_since
             self._full_since = None
-            for worker in self._workers.values():
-                self._selector.register(worker.socket, selectors.EVENT_READ, worker)
         elif not accepts and self._full_since is None:
             self._full_since = monotonic()
-            for worker in self._workers.values():
+        heard = self._selector.get_map()
+        for worker in self._workers.values():
+            wanted = accepts or bool(worker.pending)
+            if wanted and worker.socket not in heard:
+                self._selector.register(worker.socket, selectors.EVENT_READ, worker)
+            elif not wanted and worker.socket in heard:
                 self._selector.unregister(worker.socket)
 
-    def _take(self, handle: int, worker: Incoming) -> None:
+    def _take(self, worker: Incoming) -> None:
         results, ended = worker.read()
         for number, result in results:
             self._store.add(number, result)
@@ -418,8 +435,6 @@ class Writer:
         if message[0] == "worker":
             worker = Incoming(recv_handle(self._control))
             self._workers[message[1]] = worker
-            if self._full_since is None:
-                self._selector.register(worker.socket, selectors.EVENT_READ, worker)
         elif message[0] == "flush":
             self._store.flush()
         else:
@@ -433,7 +448,9 @@ class Writer:
             self._control.send(("wrong", f"{self._store.path}: cannot be written: {error.strerror}"))
             return False
         self._tell()
-        self._control.send(("finished", self._store.counts, self._store.seconds | {"cpu": process_time()}))
+        self._control.send(
+            ("finished", self._store.counts, self._store.seconds | {"cpu": process_time()}, peak_memory())
+        )
         return False
 
     def _tell(self) -> None:
@@ -447,9 +464,11 @@ def main() -> None:
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):  # the master has ended
         try:
             writer = Writer(control, setup)
-        except (OSError, LockError) as error:
-            reason = error.strerror if isinstance(error, OSError) else str(error)
-            control.send(("wrong", f"{setup['path']}: cannot be opened: {reason}"))
+        except OSError as error:
+            control.send(("wrong", f"{setup['path']}: cannot be opened: {error.strerror}"))
+            return
+        except FathometerError as error:  # which names the file
+            control.send(("wrong", str(error)))
             return
         writer.run()
     os._exit(0)  # whatever the threads are at: nobody waits for it any more

@@ -39,8 +39,14 @@ def run(options: Options) -> None:
     """Write what is asked for."""
     from fathometer.apps.farm.extract import Results, merged, of_query
 
+    if options.query is not None or options.task is not None:
+        for name, value in (("--of", options.of), ("--partial", options.partial)):
+            if value:
+                raise InputError(f"{name}: found together with one result; allowed: with all of them")
     require_writable(options.output)
     with Results(options.folder) as results:
+        if options.output is not None and options.output.resolve().parent == results.folder.resolve():
+            raise InputError(f"--output: found {options.output}, among the farm's own files; allowed: another folder")
         if options.query is not None:
             _write(options.output, [of_query(results, options.query)])
             return
@@ -69,8 +75,12 @@ def _write(path: Path | None, parts: Iterable[bytes]) -> None:
             sys.stdout.buffer.write(part)
         sys.stdout.buffer.flush()
         return
+    if path.exists() and not path.is_file():  # such as a device or a pipe
+        with atomic.writing(path), path.open("wb") as file:
+            file.writelines(parts)
+        return
     with atomic.writing(path), atomic.Parts() as all_parts:
-        part_path = all_parts.create(atomic.NewFile(path))
+        part_path = all_parts.create(atomic.NewFile(path.resolve()))
         with part_path.open("wb") as file:
             file.writelines(parts)
             file.flush()
