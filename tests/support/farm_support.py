@@ -76,3 +76,12 @@ def chosen(chance: random.Random, kind: str, root: int) -> int | None:
     """One of the processes of a kind; None where there is none."""
     found = processes(root).get(kind, [])
     return chance.choice(found) if found else None
+
+
+def running(words: str) -> bool:
+    """Whether a process of this host has these words in its command line."""
+    for name in filter(str.isdecimal, os.listdir("/proc")):
+        with suppress(OSError):
+            if words in Path("/proc", name, "cmdline").read_bytes().decode(errors="replace").replace("\0", " "):
+                return True
+    return False

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import zstandard
 from cli_support import call, run
-from farm_support import BUILT_IN, copies, farm, record, results
+from farm_support import BUILT_IN, copies, farm, record, results, running
 
 from fathometer.apps.farm.built_in import length_of, result_of
 
@@ -115,7 +115,7 @@ def test_what_fails_is_tried_again_then_set_aside(tmp_path, capsys):
     told = record(tmp_path / "out")
     assert (told["tasks"]["failures"], told["tasks"]["tried_again"]) == (7, 4)
     assert json.loads((tmp_path / "out/run.json").read_text())["validity"]["valid"] is False
-    assert subprocess.run(["pgrep", "-f", "^sleep 60$"], check=False).returncode == 1
+    assert not running("sleep 60")
     # They stay aside, until they are to be tried again.
     assert run(capsys, "farm", path, "--resume").code == 1
     assert record(tmp_path / "out")["tasks"]["failures"] == 0
@@ -166,7 +166,7 @@ def test_orders_and_priorities(tmp_path, capsys):
 def test_others_that_a_task_leaves_are_ended(tmp_path, capsys):
     tasks = lines(tmp_path, "a") | {"command": ["sh", "-c", "sleep 77 & echo done"]}
     assert run(capsys, "farm", farm(tmp_path, tasks)).code == 0
-    assert subprocess.run(["pgrep", "-f", "^sleep 77$"], check=False).returncode == 1
+    assert not running("sleep 77")
     assert results(tmp_path / "out") == {1: b"done\n"}
 
 
@@ -502,7 +502,7 @@ def test_a_task_that_leaves_its_group_is_ended_in_time(tmp_path, capsys):
     assert done.code == 1
     assert "2 tasks set aside: 1 (ran longer than 1 s); 2 (ran longer than 1 s)" in done.err
     assert results(tmp_path / "out")[3] == b"fine\n"
-    assert subprocess.run(["pgrep", "-f", "sleep 31[1234]|sleep\\(311"], check=False).returncode == 1
+    assert not any(running(words) for words in ("sleep(311)", "sleep 313", "sleep 314"))
 
 
 @pytest.mark.parametrize(
