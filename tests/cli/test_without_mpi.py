@@ -21,7 +21,7 @@ from fathometer.storage.volumes.volume import VolumeInfo, write_volume
 
 PROGRAM = Path(__file__).parents[1] / "support" / "without_mpi_program.py"
 VOLUMES = {"info", "prepare", "plan", "submit", "report"}  # commands that are given volumes, or inputs that name them
-OTHERS = {"survey build", "survey wavelet", "profile"}  # and the groups study and cluster
+OTHERS = {"survey build", "survey wavelet", "profile", "farm extract"}  # and the groups study and cluster
 INFO = VolumeInfo((40, 30), np.dtype(np.float32), (10.0, 10.0), (0.0, 0.0), ("x", "z"), "m/s")
 
 
