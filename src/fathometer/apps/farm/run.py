@@ -230,11 +230,13 @@ class _Farm:
                 ledger.idle(),
             ):
                 told: dict[str, Any] = {}
-                reason = node.run(
-                    link, partial(self._hear, master, display, told), None if master is None else master.control
-                )
-                if master is not None and not told:
-                    self._rest(master, display, told)
+                more = None if master is None else master.control
+                try:
+                    reason = node.run(link, partial(self._hear, master, display, told), more)
+                    if master is not None and not told:
+                        self._rest(master, display, told)
+                except FathometerError as error:  # told to the other ranks below
+                    reason = str(error)
             link.close()
             reasons = allgather(comm, reason)
             if INTERRUPTED in reasons:
@@ -385,7 +387,9 @@ class _Farm:
                     return
         except (EOFError, OSError):
             pass
-        raise FathometerError(f"the application master has ended ({master.ended()})")
+        raise FathometerError(
+            f"the application master has ended ({master.ended()}); --resume goes on with what is written"
+        )
 
 
 def _require_handles(count: int) -> None:
