@@ -31,7 +31,7 @@ def farm(folder: Path, *tasks: dict[str, Any], name: str = "farm.toml", **keys: 
 def results(folder: Path) -> dict[int, bytes | None]:
     """All results that a farm has left, by task."""
     with Results(folder) as found:
-        return dict(found.all(1, found.count))
+        return dict(found.all(1, found.count, found.places()))
 
 
 def copies(folder: Path) -> int:

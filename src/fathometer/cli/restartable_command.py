@@ -25,12 +25,17 @@ class RestartableCommand:
     Attributes:
         name: of command and application. kind: of its input file, such as "ocean": OCEAN.toml, the ocean file.
         key: how one of the file's keys is set, as an example. article: before that kind.
+        resuming: options of RunOptions that go on with an earlier run, and what they say; "": as there.
     """
 
     name: str
     kind: str
     key: str
     article: str = "a"
+    resuming: tuple[tuple[str, str], ...] = (
+        ("resume", "go on from the newest restart file, if there is one"),
+        ("resume_from", ""),
+    )
 
     @property
     def file(self) -> str:
@@ -55,13 +60,9 @@ class RestartableCommand:
 
     def add_run(self, parser: argparse.ArgumentParser, replaced: str = "an earlier run's results") -> None:
         """What becomes of an earlier run, and arguments of all runs; replaced: by --overwrite."""
-        add_options(
-            parser,
-            RunOptions,
-            ("resume", "resume_from", "overwrite"),
-            resume={"help": "go on from the newest restart file, if there is one"},
-            overwrite={"help": f"replace {replaced}"},
-        )
+        said: dict[str, Any] = {name: {"help": text} for name, text in self.resuming if text}
+        said["overwrite"] = {"help": f"replace {replaced}"}
+        add_options(parser, RunOptions, (*dict(self.resuming), "overwrite"), **said)
         argument_groups.add_run(parser)
         argument_groups.add_set(parser, f"the {self.kind} file", self.key)
 
@@ -79,11 +80,12 @@ class RestartableCommand:
 
     def refuse_run_options(self, options: Options, beside: str) -> None:
         """Raises InputError for options of an input file that is run; beside: which other option was found."""
-        resume_from = options.resume_from is not None
-        for name, value in (("--set", options.set), ("--resume", options.resume), ("--resume-from", resume_from)):
-            if value:
+        values = {"set": options.set or None} | {name: getattr(options, name) for name, _ in self.resuming}
+        for name, value in values.items():
+            if value is not None and value is not False:  # a state may be the one after 0 steps
+                option = f"--{name.replace('_', '-')}"
                 raise InputError(
-                    f"{name}: found together with {beside}; allowed: with {self.article} {self.kind} file that is run"
+                    f"{option}: found together with {beside}; allowed: with {self.article} {self.kind} file that is run"
                 )
 
     def load(self, options: Options) -> Any:

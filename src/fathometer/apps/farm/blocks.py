@@ -29,9 +29,8 @@ from fathometer.base.errors import FathometerError
 
 DIRECTORY, INDEX = 0x184D2A5E, 0x184D2A5F  # magic numbers of the skippable frames
 VERSION = 1
-HEAD = struct.Struct(
-    "<II4sIQQQQQ"
-)  # magic, bytes that follow, "farm", version, farm, results, block's bytes and hash, flushed
+# Of a directory: magic, bytes that follow, "farm", version, farm, results, the block's bytes and hash, flushed.
+HEAD = struct.Struct("<II4sIQQQQQ")
 BEGINS, INDEX_BEGINS = struct.pack("<I", DIRECTORY), struct.pack("<I", INDEX)  # a file, its last part
 ENTRY = 3  # numbers of a result: task, bytes, hash
 TAIL = struct.Struct("<Q")
@@ -143,9 +142,9 @@ def block_at(handle: int, offset: int, size: int) -> Block | None:
     return Block(farm, offset, begin, length, checksum, flushed, numbers_of(entries))
 
 
-def blocks(handle: int) -> Iterator[Block]:
-    """The blocks of an open file, up to the first place where none begins."""
-    size, offset = os.fstat(handle).st_size, 0
+def blocks(handle: int, offset: int = 0) -> Iterator[Block]:
+    """The blocks of an open file from a place on, up to the first place where none begins."""
+    size = os.fstat(handle).st_size
     while (block := block_at(handle, offset, size)) is not None:
         yield block
         offset = block.end
@@ -164,13 +163,13 @@ def all_blocks(handle: int, partial: bool = False) -> Iterator[Block]:
     that is damaged, unless `partial`: these then come too."""
     place: int | None = 0
     while place is not None:
-        size, damaged = os.fstat(handle).st_size, place
-        while (block := block_at(handle, damaged, size)) is not None:
+        size, end = os.fstat(handle).st_size, place
+        for block in blocks(handle, place):
             yield block
-            damaged = block.end
-        place = None if damaged == (index_begin(handle) or size) else next_block(handle, damaged + 1)
+            end = block.end
+        place = None if end == (index_begin(handle) or size) else next_block(handle, end + 1)
         if place is not None and not partial:
-            raise DamagedError(damaged)
+            raise DamagedError(end)
 
 
 def next_block(handle: int, offset: int) -> int | None:

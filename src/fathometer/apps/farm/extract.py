@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fathometer.apps.farm import blast_xml, blocks, journal
 from fathometer.apps.farm.blocks import Block, DamagedError
@@ -19,6 +20,8 @@ from fathometer.base.errors import FathometerError, InputError
 
 HELD = 64 << 20  # bytes of results that are kept, since blocks hold those of several tasks
 MANY = 5  # tasks that a line names
+
+Places = NDArray[np.int64]
 
 
 class Results:
@@ -75,10 +78,9 @@ class Results:
     def _old_framing(self) -> LengthFraming:
         return LengthFraming(Compression(self.farm["compression"], 0))
 
-    def all(self, first: int, count: int, partial: bool = False) -> Iterator[tuple[int, bytes | None]]:
-        """Results of consecutive tasks, in their order; None for one that is not there. Raises FathometerError where a
-        file is damaged, unless `partial`."""
-        rows = self.places(partial)
+    def all(self, first: int, count: int, rows: Places) -> Iterator[tuple[int, bytes | None]]:
+        """Results of consecutive tasks, in their order, by their `places`; None for one that is not there. Raises
+        FathometerError where a block is damaged."""
         held: OrderedDict[tuple[int, int], dict[int, bytes]] = OrderedDict()
         size = 0
         at = int(np.searchsorted(rows[:, 0], first))
@@ -98,8 +100,9 @@ class Results:
                 _, old = held.popitem(last=False)
                 size -= sum(map(len, old.values()))
 
-    def places(self, partial: bool = False) -> np.ndarray[Any, np.dtype[np.int64]]:
-        """Task, file and place of the block of each result, in order of the tasks. Raises as `all`."""
+    def places(self, partial: bool = False) -> Places:
+        """Task, file and place of the block of each result, in order of the tasks. Raises FathometerError where a
+        directory is damaged, unless `partial`."""
         rows: list[tuple[int, int, int]] = []
         for number, handle in enumerate(self._handles):
             if self._old:
@@ -156,16 +159,16 @@ def merged(results: Results, group: Mapping[str, Any], partial: bool) -> Iterato
     Raises FathometerError where some are missing, unless `partial`.
     """
     first, count = group["first"], group["count"]
+    rows = results.places(partial)
     if not partial:
-        rows = results.places()[:, 0]
-        there = np.unique(rows[(rows >= first) & (rows < first + count)])
+        there = np.unique(rows[(rows[:, 0] >= first) & (rows[:, 0] < first + count), 0])
         if len(there) < count:
             lost = np.setdiff1d(np.arange(first, first + count), there)
             shown = ", ".join(map(str, lost[:MANY].tolist())) + ", …" * (len(lost) > MANY)
             raise FathometerError(
                 f"{results.folder}: {len(lost)} of {count} tasks have no result: {shown}; --partial takes what is there"
             )
-    found = (result for _, result in results.all(first, count, partial) if result is not None)
+    found = (result for _, result in results.all(first, count, rows) if result is not None)
     head = next(found, b"")
 
     def every() -> Iterator[bytes]:

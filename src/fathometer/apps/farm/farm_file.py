@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Annotated, Any, Literal, Self
 
 from annotated_types import Ge, Gt, Le, MinLen
@@ -288,6 +289,11 @@ class FarmFile(InputFile):
             raise ValueError(f'[output] level: found {output.level}; allowed: 0 to 9, with compression = "zlib"')
         if old and output.block > MOST_OLD_BLOCK:
             raise ValueError(f"[output] block: found {output.block}; allowed: up to {MOST_OLD_BLOCK}")
+
+    @property
+    def scratch(self) -> Path:
+        """Where nodes make their folders of temporary files."""
+        return (self.place(self.farm.scratch) if self.farm.scratch else Path(gettempdir())).absolute()
 
     def place(self, name: str) -> Path:
         """A file that the input names."""

@@ -63,20 +63,7 @@ class NodeTold:
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready."""
-        names = (
-            "workers",
-            "batches",
-            "cpu_seconds",
-            "lost_workers",
-            "torn_bytes",
-            "found",
-            "said",
-            "said_count",
-            "counts",
-            "writer_seconds",
-            "writer_peak_bytes",
-        )
-        return {name: getattr(self, name) for name in names} | {"use": self.use.as_dict()}
+        return vars(self) | {"use": self.use.as_dict()}
 
 
 class NodeMaster:

@@ -11,9 +11,8 @@ import os
 import resource
 import secrets
 import shutil
-import tempfile
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from multiprocessing.connection import Connection
@@ -33,7 +32,7 @@ from fathometer.apps.farm.links import connected, network
 from fathometer.apps.farm.measures import figures_of, results_of
 from fathometer.apps.farm.node_master import NodeMaster
 from fathometer.apps.farm.page import missing, panels_of
-from fathometer.apps.farm.samples import described, measured_queries
+from fathometer.apps.farm.samples import SCRATCH, described, measured_queries
 from fathometer.apps.farm.sources import Group, groups_of
 from fathometer.base import ledger
 from fathometer.base.errors import FathometerError, InputError
@@ -54,7 +53,6 @@ from fathometer.storage.hashing import Hashing, require_unchanged
 if TYPE_CHECKING:
     from mpi4py import MPI
 
-SCRATCH = "fathometer-farm-"
 HANDLES, MORE_HANDLES = 3, 128  # open files of a master or a writer: for each worker, and beside them
 
 
@@ -229,12 +227,12 @@ class _Farm:
                 ledger.phase("do tasks"),
                 ledger.idle(),
             ):
-                told: dict[str, Any] = {}
+                told: list[dict[str, Any]] = []  # by the application master, at its end
                 more = None if master is None else master.control
                 try:
                     reason = node.run(link, partial(self._hear, master, display, told), more)
-                    if master is not None and not told:
-                        self._rest(master, display, told)
+                    while master is not None and not told:
+                        self._hear(master, display, told)
                 except FathometerError as error:  # told to the other ranks below
                     reason = str(error)
             link.close()
@@ -243,7 +241,7 @@ class _Farm:
                 raise KeyboardInterrupt
             for reason in filter(None, reasons):
                 raise FathometerError(reason)
-            return told, allgather(comm, node.told.as_dict())
+            return told[0] if told else {}, allgather(comm, node.told.as_dict())
         finally:
             if node is not None:
                 node.end()
@@ -256,8 +254,7 @@ class _Farm:
             self._scratch = self._made_scratch()
 
     def _made_scratch(self) -> Path:
-        place = self._input.place(self._input.farm.scratch) if self._input.farm.scratch else Path(tempfile.gettempdir())
-        place = place.absolute()
+        place = self._input.scratch
         try:
             return self._stack.enter_context(owned_folder(place, SCRATCH))
         except OSError as error:
@@ -361,35 +358,21 @@ class _Farm:
         }
         return Child("application_master", "application master", setup, cpus=self._cpus)
 
-    def _hear(self, master: Child | None, display: Progress, told: dict[str, Any]) -> None:
-        """On rank 0: how far it is, or that it has ended."""
+    def _hear(self, master: Child | None, display: Progress, told: list[dict[str, Any]]) -> None:
+        """On rank 0: how far it is, or what it tells at its end."""
         assert master is not None, "only rank 0 hears it"
-        try:
-            message = master.control.recv()
-        except (EOFError, OSError):
+        message = None
+        with suppress(EOFError, OSError):
+            message = master.control.recv() if master.control.poll(END_SECONDS) else None
+        if message is None:
             raise FathometerError(
                 f"the application master has ended ({master.ended()}); --resume goes on with what is written"
-            ) from None
+            )
         if message[0] == "progress":
             display.reached(message[1])
         else:
-            told.update(message[1])
-            display.reached(told.get("done", 0))
-
-    def _rest(self, master: Child, display: Progress, told: dict[str, Any]) -> None:
-        """What the application master says last."""
-        try:
-            while not told and master.control.poll(END_SECONDS):
-                message = master.control.recv()
-                if message[0] == "ended":
-                    told.update(message[1])
-                    display.reached(told.get("done", 0))
-                    return
-        except (EOFError, OSError):
-            pass
-        raise FathometerError(
-            f"the application master has ended ({master.ended()}); --resume goes on with what is written"
-        )
+            told.append(message[1])
+            display.reached(message[1].get("done", 0))
 
 
 def _require_handles(count: int) -> None:

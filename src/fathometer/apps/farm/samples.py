@@ -6,12 +6,10 @@ import math
 import os
 import socket
 import struct
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing import connection
-from pathlib import Path
 from typing import Any
 
 from fathometer.apps.farm.children import Child, kill_marked
@@ -21,6 +19,7 @@ from fathometer.apps.farm.worker import RESULT, Task
 from fathometer.base.errors import FathometerError
 from fathometer.base.owned_folder import owned_folder
 
+SCRATCH = "fathometer-farm-"  # how the names of folders of temporary files begin
 LARGER = 8  # sequences of the larger sample
 PLACES = 3  # of the file from which samples are taken
 START = 0.1  # of a task's seconds may be those of its start, over the rest
@@ -98,8 +97,7 @@ class Sampler:
 @contextmanager
 def sampler(input: FarmFile, groups: Sequence[Group]) -> Iterator[Sampler]:
     """Context of a sampler of these tasks."""
-    place = (input.place(input.farm.scratch) if input.farm.scratch else Path(tempfile.gettempdir())).absolute()
-    with owned_folder(place, "fathometer-farm-") as scratch:
+    with owned_folder(input.scratch, SCRATCH) as scratch:
         own = Sampler(described(input, groups) | {"scratch": str(scratch)})
         try:
             yield own

@@ -32,7 +32,7 @@ from fathometer.apps.farm.framing import framing_of
 from fathometer.apps.farm.worker import RESULT
 from fathometer.base.errors import FathometerError
 from fathometer.base.host import peak_memory
-from fathometer.storage.atomic import flush_folder
+from fathometer.storage.atomic import flush_folder, write_at
 from fathometer.storage.lock import FileLock, LockError
 
 READ = 1 << 18  # bytes that are asked for at a time
@@ -345,10 +345,8 @@ class Store:
         self.counts["largest_write_bytes"] = max(self.counts["largest_write_bytes"], len(data))
 
     def _put(self, data: bytes) -> None:
-        done, view = 0, memoryview(data)
-        while done < len(view):
-            done += os.pwrite(self._file, view[done : done + (1 << 30)], self._end + done)
-        self._end += done
+        write_at(self._file, memoryview(data), self._end)
+        self._end += len(data)
 
 
 def _room(block: bytes, entries: array[int]) -> int:
