@@ -12,7 +12,7 @@ from fathometer.apps.farm.farm_file import FarmFile, FastaTasks
 from fathometer.apps.farm.framing import framing_of
 from fathometer.apps.farm.inputs import files_of
 from fathometer.apps.farm.samples import Sample, measured_queries, sampler
-from fathometer.apps.farm.sources import Group, groups_of
+from fathometer.apps.farm.sources import Group, Places, groups_of
 from fathometer.base.errors import InputError
 from fathometer.base.formatting import bytes_in_words, digits, number_of, time_in_words
 from fathometer.plan.machine_file import Machine
@@ -65,12 +65,13 @@ def plan(input: FarmFile, machine: Machine, options: Mapping[str, Any]) -> CostE
         raise InputError(f"--nodes {nodes}: found; allowed: up to {machine.nodes}, of machine {machine.name}")
     share = max(1, machine.cores_per_node // (nodes if options["nodes"] is None else 1))
     workers = input.farm.workers or share
-    queries = {
-        table.name: measured_queries(input, table, workers * nodes)[0]
-        for table in input.tasks
-        if isinstance(table, FastaTasks) and table.queries is None
-    }
-    groups = groups_of(input, queries)
+    queries: dict[str, int] = {}
+
+    def queries_of(table: FastaTasks, begins: Places, ends: Places) -> int:
+        queries[table.name] = measured_queries(input, table, begins, ends, workers * nodes)[0]
+        return queries[table.name]
+
+    groups = groups_of(input, queries_of)
     costs = [_sampled(input, group) for group in groups]
     busy = sum(cost.group.count * (cost.seconds + HAND_OVER) for cost in costs)
     tail = max(sample.seconds for cost in costs for sample in cost.samples) / 2

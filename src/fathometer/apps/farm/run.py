@@ -33,7 +33,7 @@ from fathometer.apps.farm.measures import figures_of, results_of
 from fathometer.apps.farm.node_master import NodeMaster
 from fathometer.apps.farm.page import missing, panels_of
 from fathometer.apps.farm.samples import SCRATCH, described, measured_queries
-from fathometer.apps.farm.sources import Group, groups_of
+from fathometer.apps.farm.sources import Group, Places, groups_of
 from fathometer.base import ledger
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.base.owned_folder import owned_folder
@@ -155,13 +155,17 @@ class _Farm:
         input, folder, options = self._input, self._folder, self._context.options
         queries: dict[str, int] = dict(before.get("queries", {}))
         measured: dict[str, list[tuple[int, float]]] = {}
-        with ledger.phase("measure tasks"):
-            for table in input.tasks:
-                if isinstance(table, FastaTasks) and table.queries is None and table.name not in queries:
-                    queries[table.name], measured[table.name] = measured_queries(input, table, workers)
-                    self._context.say(f"{table.name}: {queries[table.name]} sequences a task")
+
+        def queries_of(table: FastaTasks, begins: Places, ends: Places) -> int:
+            if table.name not in queries:
+                with ledger.phase("measure tasks"):
+                    found = measured_queries(input, table, begins, ends, workers)
+                queries[table.name], measured[table.name] = found
+                self._context.say(f"{table.name}: {queries[table.name]} sequences a task")
+            return queries[table.name]
+
         with ledger.phase("set up"):
-            groups = groups_of(input, queries)
+            groups = groups_of(input, queries_of)
             now = fingerprint(input, {state.path: state for state in states}, queries)
             set_aside: dict[int, str] = {}
             if before:

@@ -14,7 +14,7 @@ from typing import Any
 
 from fathometer.apps.farm.children import Child, kill_marked
 from fathometer.apps.farm.farm_file import FarmFile, FastaTasks
-from fathometer.apps.farm.sources import Group, fasta_begins
+from fathometer.apps.farm.sources import Group, Places
 from fathometer.apps.farm.worker import RESULT, Task
 from fathometer.base.errors import FathometerError
 from fathometer.base.owned_folder import owned_folder
@@ -105,16 +105,15 @@ def sampler(input: FarmFile, groups: Sequence[Group]) -> Iterator[Sampler]:
             own.close()
 
 
-def measured_queries(input: FarmFile, table: FastaTasks, workers: int) -> tuple[int, list[tuple[int, float]]]:
+def measured_queries(
+    input: FarmFile, table: FastaTasks, begins: Places, ends: Places, workers: int
+) -> tuple[int, list[tuple[int, float]]]:
     """How many sequences a task is to have, and what was measured: sequences of a sample, and seconds for each.
 
     The start of a program and of its database is spread over them. From samples of two sizes follow the seconds of a
-    start and of a sequence, and the fewest sequences with which the start is at most a tenth of the rest. workers: of
-    all nodes; there are some tasks for each.
+    start and of a sequence, and the fewest sequences with which the start is at most a tenth of the rest. begins, ends:
+    of all sequences in the file. workers: of all nodes; there are some tasks for each.
     """
-    path = input.place(table.file)
-    begins = fasta_begins(path)
-    ends = [*begins[1:].tolist(), path.stat().st_size]
     most = max(1, len(begins) // (TASKS_A_WORKER * max(workers, 1)))
     if most == 1:
         return 1, []
@@ -124,7 +123,7 @@ def measured_queries(input: FarmFile, table: FastaTasks, workers: int) -> tuple[
             seconds = []
             for part in (0, *range(PLACES)):  # the first one twice, so that all find the files in memory
                 with suppress(TaskFailedError):
-                    seconds.append(_sample(own, begins.tolist(), ends, size, part).seconds)
+                    seconds.append(_sample(own, begins, ends, size, part).seconds)
                 if len(seconds) == 1 and seconds[0] > LONGEST:
                     return 1, [(1, seconds[0] / size)]
             if not seconds:  # as the tasks will say
@@ -147,7 +146,7 @@ def size_of_tasks(measured: Sequence[tuple[int, float]], most: int) -> int:
     return max(1, min(most, math.ceil(start / (START * each) * (1 - 1e-9))))
 
 
-def _sample(own: Sampler, begins: list[int], ends: list[int], size: int, part: int) -> Sample:
+def _sample(own: Sampler, begins: Places, ends: Places, size: int, part: int) -> Sample:
     """One of some samples of a size, from the beginning to the end of the file."""
     place = (len(begins) - size) * part // (PLACES - 1)
-    return own.do((1, begins[place], ends[place + size - 1]))
+    return own.do((1, int(begins[place]), int(ends[place + size - 1])))

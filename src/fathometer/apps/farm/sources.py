@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ from fathometer.storage.reading import reading
 CHUNK = 1 << 26  # bytes of a file that are looked at together
 GZIP = b"\x1f\x8b"
 Places = NDArray[np.int64]
+QueriesOf = Callable[[FastaTasks, Places, Places], int]  # sequences of a task, from where they all begin and end
 
 
 @dataclass
@@ -55,15 +56,15 @@ class Group:
     names: NDArray[np.uint64] = field(default_factory=lambda: np.zeros((0, 2), np.uint64))
 
 
-def groups_of(input: FarmFile, queries: Mapping[str, int]) -> list[Group]:
-    """All tasks of an input. queries: sequences of a task, where they are not in the input, by the tasks' name.
+def groups_of(input: FarmFile, queries_of: QueriesOf) -> list[Group]:
+    """All tasks of an input. queries_of: says how many sequences a task is to have, where the input does not.
 
     Raises InputError for files that are not what they are to be.
     """
     groups: list[Group] = []
     first = 1
     for number, table in enumerate(input.tasks, 1):
-        group = _group(input, table, first, queries.get(table.name, 1), f"{input.path}: [[tasks]] {number}")
+        group = _group(input, table, first, queries_of, f"{input.path}: [[tasks]] {number}")
         groups.append(group)
         first += group.count
         if first > MOST_TASKS + 1:
@@ -71,9 +72,15 @@ def groups_of(input: FarmFile, queries: Mapping[str, int]) -> list[Group]:
     return groups
 
 
-def _group(input: FarmFile, table: TasksTable, first: int, queries: int, where: str) -> Group:
+def _group(
+    input: FarmFile,
+    table: TasksTable,
+    first: int,
+    queries_of: QueriesOf,
+    where: str,
+) -> Group:
     if isinstance(table, FastaTasks):
-        return _fasta(table, first, input.place(table.file), table.queries or queries)
+        return _fasta(table, first, input.place(table.file), queries_of)
     if isinstance(table, LineTasks):
         return _lines(table, first, input.place(table.file), where)
     if isinstance(table, GridTasks):
@@ -82,16 +89,13 @@ def _group(input: FarmFile, table: TasksTable, first: int, queries: int, where: 
     return Group(table, first, table.count)
 
 
-def _fasta(table: FastaTasks, first: int, path: Path, queries: int) -> Group:
-    begins = fasta_begins(path)
+def _fasta(table: FastaTasks, first: int, path: Path, queries_of: QueriesOf) -> Group:
+    begins = _fasta_begins(path)
     size = path.stat().st_size
+    ends = np.append(begins[1:], size)
+    queries = table.queries or queries_of(table, begins, ends)
     starts = begins[::queries]
-    names = [
-        (name_hash(name), first + n // queries)
-        for n, name in enumerate(_fasta_names(path, begins, np.append(begins[1:], size)))
-    ]
-    rows = np.array(names, np.uint64).reshape(-1, 2)
-    rows = rows[np.argsort(rows[:, 0], kind="stable")]
+    names = [(name_hash(name), first + n // queries) for n, name in enumerate(_fasta_names(path, begins, ends))]
     return Group(
         table,
         first,
@@ -100,11 +104,11 @@ def _fasta(table: FastaTasks, first: int, path: Path, queries: int) -> Group:
         np.append(starts[1:], size),
         queries=queries,
         sequences=len(begins),
-        names=rows,
+        names=np.array(names, np.uint64).reshape(-1, 2),
     )
 
 
-def fasta_begins(path: Path) -> Places:
+def _fasta_begins(path: Path) -> Places:
     """Where the sequences of a FASTA file begin, bytes. Raises InputError where it is none."""
     found, offset, before = [], 0, 10  # as if a line had ended
     with reading(path), path.open("rb") as file:
