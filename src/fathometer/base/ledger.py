@@ -18,7 +18,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
@@ -83,20 +83,30 @@ class FileAccount:
     """Seconds and bytes of one kind of file in one direction, from open to close.
 
     flush_seconds are part of the seconds; overlap_bytes, which another rank reads or writes too, part of the bytes.
+    compression: numbers of `compressed`, empty where nothing is.
     """
 
-    __slots__ = ("bytes", "calls", "flush_seconds", "overlap_bytes", "seconds")
+    __slots__ = ("bytes", "calls", "compression", "flush_seconds", "overlap_bytes", "seconds")
 
     def __init__(self) -> None:
         self.seconds = self.flush_seconds = 0.0
         self.calls = self.bytes = self.overlap_bytes = 0
+        self.compression: dict[str, float] = {}
 
     def add(self, other: FileAccount) -> None:
         """Add another account's numbers."""
         for name in self.__slots__:
-            setattr(self, name, getattr(self, name) + getattr(other, name))
+            if name != "compression":
+                setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.compress(other.compression)
 
-    def as_dict(self) -> dict[str, float]:
+    def compress(self, numbers: Mapping[str, float]) -> None:
+        """Add the numbers of a compression; of largest ones the larger stays."""
+        for name, number in numbers.items():
+            known = self.compression.get(name, 0)
+            self.compression[name] = max(known, number) if name.startswith("largest") else known + number
+
+    def as_dict(self) -> dict[str, Any]:
         """The same, JSON-ready."""
         return {name: getattr(self, name) for name in self.__slots__}
 
@@ -461,6 +471,14 @@ def file(kind: str, direction: Literal["read", "write"], own: float = 1.0) -> Ab
     """
     ledger = _open.get()
     return _NOTHING if ledger is None else _File(ledger, kind, direction, own)
+
+
+def compressed(numbers: Mapping[str, float]) -> None:
+    """Add what the compression of some values took and lost to the innermost `file`: compress_seconds, plain_bytes,
+    stored_bytes, largest_error, squared_error (a sum) and how many values it is of."""
+    ledger = _open.get()
+    if ledger is not None and (thread := ledger._thread_account()).files_open:
+        thread.files_open[-1].compress(numbers)
 
 
 def flush() -> AbstractContextManager[None]:

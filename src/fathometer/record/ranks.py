@@ -5,7 +5,8 @@ Only durations are compared: clocks of different hosts are never subtracted.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from fathometer.base import ledger
@@ -159,7 +160,34 @@ def _files(ranks: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
                 "bytes_per_second": total / slowest if slowest else None,
             }
         )
+        if any(f["compression"] for f in here):
+            rows[-1]["compression"] = compression_figures([f["compression"] for f in here], slowest)
     return rows
+
+
+def compression_figures(ranks: Sequence[Mapping[str, float]], seconds: float) -> dict[str, Any]:
+    """What compressing took of the `seconds` from open to close, and what it saved and lost, of all ranks together.
+
+    ranks: numbers of `ledger.compressed`; empty ones of ranks that compressed nothing.
+    """
+
+    def total(name: str) -> float:
+        return sum(rank.get(name, 0) for rank in ranks)
+
+    compressing = min(seconds, max(rank.get("compress_seconds", 0.0) for rank in ranks))
+    plain, stored, values = total("plain_bytes"), total("stored_bytes"), total("values")
+    writing = seconds - compressing
+    return {
+        "compress_seconds": compressing,
+        "write_seconds": writing,
+        "plain_bytes": int(plain),
+        "stored_bytes": int(stored),
+        "ratio": plain / stored if stored else None,
+        "largest_error": max(rank.get("largest_error", 0.0) for rank in ranks),
+        "rms_error": math.sqrt(total("squared_error") / values) if values else 0.0,
+        "equivalent_bytes_per_second": plain / seconds if seconds else None,
+        "without_transform_bytes_per_second": plain / writing if writing else None,
+    }
 
 
 def _timeline(rank: dict[str, Any]) -> dict[str, Any]:

@@ -221,7 +221,7 @@ def _tables(record: dict[str, Any]) -> list[tables.Table]:
     ledger = record["ledger"]
     shown = [tables.shortened(tables.phases(ledger)), tables.ranks(record)]
     if ledger["files"]:
-        shown.append(tables.files(ledger))
+        shown += [table for table in (tables.files(ledger), tables.compression(ledger)) if table.rows]
     return shown
 
 
@@ -312,7 +312,7 @@ def comparison_tables(runs: Sequence[Run]) -> list[tables.Table]:
 def run_tables(run: Run) -> list[tables.Table]:
     """Figures, phases and files of one run, complete."""
     ledger = run.record["ledger"]
-    complete = [tables.figures(run.record), tables.phases(ledger), tables.files(ledger)]
+    complete = [tables.figures(run.record), tables.phases(ledger), tables.files(ledger), tables.compression(ledger)]
     return [table for table in complete if table.rows]
 
 

@@ -142,6 +142,28 @@ def files(ledger: dict[str, Any]) -> Table:
     return Table("Files", columns, sorted(rows, key=lambda row: -_number(row[5])))
 
 
+def compression(ledger: dict[str, Any]) -> Table:
+    """What compression took, saved and lost, of each kind of file that is compressed."""
+    columns = (
+        Column("kind", "files"),
+        Column("plain_bytes", "before", "bytes"),
+        Column("stored_bytes", "stored", "bytes"),
+        Column("ratio", "ratio", "ratio"),
+        Column("compress_seconds", "compressing", "seconds"),
+        Column("write_seconds", "writing", "seconds"),
+        Column("equivalent_bytes_per_second", "equivalent rate", "bytes_per_second"),
+        Column("without_transform_bytes_per_second", "without compressing", "bytes_per_second"),
+        Column("rms_error", "rms error", "mixed"),
+        Column("largest_error", "largest error", "mixed"),
+    )
+    rows: list[list[Value]] = [
+        [{"kind": file["kind"], **file["compression"]}[column.key] for column in columns]
+        for file in ledger["files"]
+        if "compression" in file
+    ]
+    return Table("Compression", columns, rows)
+
+
 def ranks(record: dict[str, Any]) -> Table:
     """What differs from rank to rank: seconds of the categories, memory."""
     ledger = record["ledger"]

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fathometer.base import option_types
 from fathometer.base.errors import InputError
 from fathometer.base.names import visible_name
 from fathometer.cli import argument_groups
@@ -25,6 +26,7 @@ EXAMPLES = """\
   fathometer info vp.rsf models.npz:epsilon
   fathometer info shots.segy --picture shots.png
   fathometer info velocities.segy --as volume
+  fathometer info image.h5 --level 2 --picture coarse.png
   fathometer info picks.txt
   fathometer info --formats"""
 
@@ -42,6 +44,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="what SEG-Y and SU files hold, whatever their headers say",
     )
     argument_groups.add_sample_interval(parser)
+    parser.add_argument(
+        "--level", type=option_types.whole_number, default=0, metavar="K", help="of volumes: their K-th coarser level (0)"
+    )
+    parser.add_argument(
+        "--share", type=option_types.count, metavar="N", help="of wavelet coefficients the largest 1:N alone (all there are)"
+    )
     parser.add_argument("--picture", type=Path, metavar="OUT.png", help="draw it (one FILE)")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
@@ -55,6 +63,10 @@ def run(options: Options) -> None:
 
 
 def _describe_files(options: Options) -> None:
+    if options.level or options.share is not None:
+        from fathometer.storage.volumes.volume import reference_at
+
+        options.files = [reference_at(name, Path(), options.level, options.share) for name in options.files]
     if options.picture is not None and len(options.files) != 1:
         raise InputError(f"--picture {options.picture}: draws one FILE, found {len(options.files)}")
     require_png(options.picture)

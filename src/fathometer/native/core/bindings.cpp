@@ -10,6 +10,7 @@
 #include "bound_job.hpp"
 #include "eikonal.hpp"
 #include "exact.hpp"
+#include "filter_timer.hpp"
 #include "measure.hpp"
 #include "memory.hpp"
 #include "threads.hpp"
@@ -274,6 +275,8 @@ void bind_core(nb::module_ &m) {
         "Lower the times of nodes until no wave arrives earlier; the sweeps taken. Speeds are of the blocks between.");
     m.def("set_threads", &set_threads, "threads"_a);
     m.def("threads", &threads);
+    m.def("timed_filter", &timed_filter, "function"_a);
+    m.def("filter_seconds", &filter_seconds);
     m.def("pin_threads", &pin_threads, "cpus"_a);
     m.def("thread_binding", &thread_binding);
 }

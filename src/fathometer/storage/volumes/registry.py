@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from numpy.typing import NDArray
 
@@ -35,6 +35,7 @@ from fathometer.storage.volumes.strategy import (
     PER_RANK,
     ROOT,
     SHARED,
+    WAVELET,
     Strategy,
 )
 
@@ -62,6 +63,14 @@ class Sink(Opened, Protocol):
         """Write this rank's block, C-contiguous and of the volume's dtype, from cell `lo` on; it may be empty."""
 
 
+@runtime_checkable
+class LevelledSink(Sink, Protocol):
+    """One that can have levels beside the volume."""
+
+    def write_level(self, block: NDArray[Any], lo: Sequence[int], level: int) -> None:
+        """As `write`, of a level from 1 on."""
+
+
 @dataclass(frozen=True)
 class Format:
     """One volume format.
@@ -75,7 +84,7 @@ class Format:
         sink: (unfinished first file, path, info, communicator, strategy) to its writer.
         missing: (name of a strategy, ranks) to what this machine lacks, with how to install it; "": nothing.
         filters: compression filters that it is written with.
-        axes: of a volume that is written, at most; with 4 the first is of steps.
+        axes: of a volume that is written, at most; with 4 the first is of steps. levels: whether box means are.
         note: remark for people. folder: of a volume that is a folder, the mark that it bears; None: it is files.
     """
 
@@ -90,6 +99,7 @@ class Format:
     missing: Callable[[str, int], str] = lambda name, ranks: ""
     filters: tuple[str, ...] = ("none",)
     axes: int = SPACE_AXES
+    levels: bool = False
     note: str = ""
     folder: Mark | None = None
 
@@ -101,8 +111,11 @@ class Format:
         names = self.reads if direction == "read" else self.writes
         if not names:
             raise InputError(f"{path}: {self.name} is not written (allowed: {', '.join(writable_suffixes())})")
+        coefficients = direction == "write" and WAVELET in self.filters and strategy.filter == WAVELET
+        names = COEFFICIENTS if coefficients else names
         if strategy.name == AUTO:
-            strategy = replace(Strategy.of(names[0]), sync=strategy.sync, filter=strategy.filter, bits=strategy.bits)
+            usual = Strategy.of(names[0])
+            strategy = replace(strategy, name=usual.name, datatype=usual.datatype)
         if strategy.name not in names:
             raise InputError(
                 f"{path}: {self.name} is not {'read' if direction == 'read' else 'written'} by {strategy.name} "
@@ -112,17 +125,21 @@ class Format:
             raise InputError(
                 f"{path}: {self.name} is not written with filter={strategy.filter} (allowed: {', '.join(self.filters)})"
             )
-        if direction == "write" and strategy.filter != "none" and strategy.name == INDEPENDENT:
+        if direction == "write" and strategy.levels and not self.levels:
+            holders = ", ".join(name for form in FORMATS if form.levels for name in form.suffixes)
+            raise InputError(f"{path}: {self.name} is not written with levels (allowed: {holders})")
+        if direction == "write" and strategy.filter != "none" and strategy.name == INDEPENDENT and not coefficients:
             raise InputError(
                 f"{path}: filter={strategy.filter} with {INDEPENDENT}: ranks share compressed chunks "
                 f"(allowed: {COLLECTIVE}, {ROOT})"
             )
-        if missing := self.missing(strategy.name, ranks):
+        if missing := self.missing(SHARED if coefficients else strategy.name, ranks):
             raise InputError(f"{path}: {missing}")
         return strategy
 
 
 RAW = (SHARED, COLLECTIVE, INDEPENDENT, NONBLOCKING, ROOT)
+COEFFICIENTS = (SHARED, COLLECTIVE, INDEPENDENT, NONBLOCKING)  # ways to write those of filter=wavelet
 MPIIO = (COLLECTIVE, INDEPENDENT, NONBLOCKING, ROOT)
 STEPPED = SPACE_AXES + 1
 
@@ -177,13 +194,14 @@ FORMATS = (
         suffixes=(".h5", ".hdf5"),
         reads=(SHARED, COLLECTIVE, INDEPENDENT, ROOT),
         writes=(COLLECTIVE, INDEPENDENT, ROOT),
-        opener=hdf5.Hdf5Volume,
+        opener=hdf5.open_hdf5,
         source=hdf5.source,
         new_files=hdf5.new_files,
-        sink=hdf5.Hdf5Sink,
+        sink=hdf5.sink,
         missing=hdf5.missing,
-        filters=("none", "zfp", "sperr", "blosc2"),
+        filters=("none", "zfp", "sperr", "blosc2", WAVELET),
         axes=STEPPED,
+        levels=True,
     ),
     Format(
         name="Zarr",
@@ -195,6 +213,7 @@ FORMATS = (
         new_files=zarr_volume.new_files,
         sink=zarr_volume.ZarrSink,
         missing=zarr_volume.missing,
+        levels=True,
         folder=zarr_volume.MARK,
     ),
     Format(

@@ -12,12 +12,14 @@ from pathlib import Path
 
 from fathometer.base.errors import InputError
 from fathometer.storage.volumes.block import SPACE_AXES, Volume, VolumeInfo, check_shape
+from fathometer.storage.volumes.formats.hdf5 import DATASET
 from fathometer.storage.volumes.formats.rsf import rsf_header_only
+from fathometer.storage.volumes.levels import FOLDER
 from fathometer.storage.volumes.registry import BY_SUFFIX, format_to_read
 from fathometer.storage.volumes.strategy import SHARED
 from fathometer.storage.volumes.writer import write_volume
 
-__all__ = ["Volume", "VolumeInfo", "open_volume", "split_reference", "write_volume"]
+__all__ = ["Volume", "VolumeInfo", "open_volume", "reference_at", "split_reference", "write_volume"]
 
 
 def split_reference(reference: str, directory: Path) -> tuple[Path, str | None]:
@@ -72,3 +74,21 @@ def open_volume(reference: str, directory: Path, header_only: bool = False, step
         volume.close()
         raise
     return volume
+
+
+def reference_at(reference: str, directory: Path, level: int = 0, share: int | None = None) -> str:
+    """The reference of a coarser level of a volume, and of a share of its wavelet coefficients (share: 100 is 1:100).
+
+    InputError where its format has none, or an array has a name of its own.
+    """
+    if not level and share is None:
+        return reference
+    path, key = split_reference(reference, directory)
+    form = format_to_read(path)
+    if not form.levels:
+        holders = ", ".join(suffix for suffix, other in BY_SUFFIX.items() if other.levels)
+        raise InputError(f"{path}: {form.name} has no levels (allowed: {holders}, written with levels or wavelets)")
+    if (key or DATASET).strip("/") != DATASET:
+        raise InputError(f"{path}:{key}: found with a level or a share; allowed: the file alone")
+    name = reference.removesuffix(f":{key}") if key else reference
+    return f"{name}:" + "/".join([f"{FOLDER}/{level}"] * (level > 0) + [f"shares/{share}"] * (share is not None))

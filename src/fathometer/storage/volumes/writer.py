@@ -24,8 +24,10 @@ from fathometer.parallel.collectives import allgather, collective_errors
 from fathometer.storage.shared_writer import SharedWriter
 from fathometer.storage.volumes.block import VolumeInfo, check_info_names, check_shape
 from fathometer.storage.volumes.boxes import Box, extent, slabs, surrounding
+from fathometer.storage.volumes.compression import Compression
 from fathometer.storage.volumes.exchange import exchange
-from fathometer.storage.volumes.registry import Format, Sink, format_of, writable_suffixes
+from fathometer.storage.volumes.levels import check_levels, coarser
+from fathometer.storage.volumes.registry import Format, LevelledSink, Sink, format_of, writable_suffixes
 from fathometer.storage.volumes.strategy import ROOT, Strategy
 from fathometer.storage.volumes.strategy_cache import resolve_auto_on_ranks
 
@@ -53,6 +55,7 @@ class VolumeWriter(SharedWriter[Sink]):
     """A volume being written by all ranks; collective, each of its methods too. A context manager, which closes.
 
     Values are written as float32 or float64 (info.dtype), in native byte order unless the format prescribes another.
+    compression: after closing, what compression took and lost, of this rank; None: there was none.
 
     Raises InputError: suffix, shape, dtype, names, strategy; FathometerError: a failure of the system (disk full, no
     permission, no such folder). Both the same on all ranks.
@@ -71,11 +74,13 @@ class VolumeWriter(SharedWriter[Sink]):
         wanted = resolve_auto_on_ranks(path, form, "write", strategy, comm)
         with collective_errors(comm):
             self.strategy = form.chosen(path, wanted, "write", comm.size)
+            check_levels(path, self.info, self.strategy.levels)
         super().__init__(path, comm, self.strategy.sync != "none")
         new_files, sink = form.new_files, form.sink
         assert new_files is not None
         assert sink is not None
         self._through_root = self.strategy.name == ROOT
+        self.compression: Compression | None = None
         self._cells = 0
         part = self._create(lambda: new_files(path, self.info))
         with self._step():
@@ -93,18 +98,31 @@ class VolumeWriter(SharedWriter[Sink]):
             self._check_block(block, lo)
             values = np.ascontiguousarray(block, self.info.dtype)
         self._cells += values.size
+        self._put(values, lo, 0)
+        if self.strategy.levels:
+            with self._step():
+                levels = list(coarser(self.path, self.info, self.strategy.levels, values, lo, self.comm))
+            for level, (coarse, at) in enumerate(levels, start=1):
+                self._put(coarse, at, level)
+
+    def _put(self, values: NDArray[Any], lo: Sequence[int], level: int) -> None:
+        """Write this rank's block of a level, or have rank 0 do so."""
         if not self._through_root:
             with self._step():
-                if self._file is not None:
-                    self._file.write(values, lo)
+                self._put_here(values, lo, level)
             return
         for box in _filled(allgather(self.comm, _box(values, lo))):
             for slab_lo, slab_hi in slabs(*box, SLAB_BYTES // self.info.dtype.itemsize):
                 wanted = (slab_lo, slab_hi) if self.comm.rank == 0 else (slab_lo, slab_lo)
                 slab = exchange(self.comm, values, lo, *wanted)
                 with self._step():
-                    if self._file is not None:
-                        self._file.write(slab, slab_lo)
+                    self._put_here(slab, slab_lo, level)
+
+    def _put_here(self, values: NDArray[Any], lo: Sequence[int], level: int) -> None:
+        if isinstance(self._file, LevelledSink) and level:
+            self._file.write_level(values, lo, level)
+        elif self._file is not None:
+            self._file.write(values, lo)
 
     def _check_block(self, block: NDArray[Any], lo: Sequence[int]) -> None:
         inside = block.ndim == len(self.info.shape) == len(lo) and all(
@@ -127,7 +145,11 @@ class VolumeWriter(SharedWriter[Sink]):
                 raise InputError(
                     f"{self.path}: the ranks' blocks hold {cells} cells, the volume {math.prod(self.info.shape)}"
                 )
+        file = self._file
         self._end()
+        self.compression = getattr(file, "compression", None)
+        if self.compression is not None:
+            self.compression.tell()
 
 
 def _box(block: NDArray[Any], lo: Sequence[int]) -> Box:

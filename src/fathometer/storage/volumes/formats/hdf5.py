@@ -15,6 +15,7 @@ import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from time import sleep
 from typing import TYPE_CHECKING, Any
@@ -33,6 +34,8 @@ from fathometer.storage.reading import decoding, readable, reading, words_of
 from fathometer.storage.volumes.block import BlockReader, Volume, VolumeInfo, check_shape, check_values
 from fathometer.storage.volumes.boxes import Box, extent, slabs, within
 from fathometer.storage.volumes.collective_file import allocate_block, check_opening, mpi_hints, opening
+from fathometer.storage.volumes.compression import Compression
+from fathometer.storage.volumes.formats import filter_time
 from fathometer.storage.volumes.formats.axis_metadata import (
     Dimension,
     attributes_of,
@@ -43,8 +46,10 @@ from fathometer.storage.volumes.formats.axis_metadata import (
 from fathometer.storage.volumes.formats.dataset_key import choose_key
 from fathometer.storage.volumes.formats.hdf5_files import check_complete, files_of_dataset
 from fathometer.storage.volumes.formats.place_metadata import mapped_crs, text_of, with_crs
+from fathometer.storage.volumes.formats.wavelet import GROUP, WaveletSink, WaveletVolume, is_wavelet
+from fathometer.storage.volumes.levels import FOLDER, info_at
 from fathometer.storage.volumes.spot_check import SpotCheck
-from fathometer.storage.volumes.strategy import COLLECTIVE, ROOT, SHARED, Strategy
+from fathometer.storage.volumes.strategy import COLLECTIVE, ROOT, SHARED, WAVELET, Strategy
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -101,6 +106,7 @@ def filter_options(strategy: Strategy) -> dict[str, Any]:
         raise OSError(errno.ENOSYS, missing_package)
     import hdf5plugin
 
+    filter_time.watch(strategy.filter)
     match strategy.filter:
         case "zfp":
             options = hdf5plugin.Zfp(rate=strategy.bits) if strategy.bits else hdf5plugin.Zfp(reversible=True)
@@ -125,8 +131,13 @@ def chunk_of(shape: Sequence[int], stepped: bool = False) -> tuple[int, ...]:
     return tuple(-(-n // -(-n // most)) for n in shape)
 
 
+def sink(part: Path, path: Path, info: VolumeInfo, comm: MPI.Intracomm, strategy: Strategy) -> Hdf5Sink | WaveletSink:
+    """The writer of a volume in HDF5."""
+    return (WaveletSink if strategy.filter == WAVELET else Hdf5Sink)(part, path, info, comm, strategy)
+
+
 class Hdf5Sink:
-    """A dataset of HDF5 being written."""
+    """A dataset of HDF5 being written, and its levels beside it."""
 
     def __init__(self, part: Path, path: Path, info: VolumeInfo, comm: MPI.Intracomm, strategy: Strategy) -> None:
         import h5py
@@ -134,7 +145,8 @@ class Hdf5Sink:
         check_opening(part, comm, os.O_RDWR)
         self._comm, self._strategy, self._part, self._path = comm, strategy, part, path
         self._shared = comm.size > 1
-        self._spot_check = SpotCheck(CHUNK_BYTES)
+        self._spot_checks = [SpotCheck(CHUNK_BYTES) for _ in range(strategy.levels + 1)]
+        self.compression = Compression() if strategy.filter != "none" else None
         self._failed_here = False  # a collective write, on this rank
         with collective_errors(comm), atomic.writing(path):
             options = filter_options(strategy)
@@ -145,16 +157,16 @@ class Hdf5Sink:
             with collective_errors(comm), atomic.writing(path), _system_errors(), ledger.io():
                 if comm.rank == 0:
                     with h5py.File(part, "w", libver=VERSIONS) as file:
-                        self._create(file, info, options, early=True)
+                        self._create_all(file, info, options, early=True)
         self._open("r+" if before else "w")
         try:
             with collective_errors(comm), atomic.writing(path), _system_errors(), ledger.io():
                 # Not opened again where it is created: SPERR refuses its own chunks then.
-                self._values = self._file[DATASET] if before else self._create(self._file, info, options)
+                if not before:
+                    self._create_all(self._file, info, options)
+                self._values = [self._file[_name(level)] for level in range(strategy.levels + 1)]
                 # Chunks are stored whole. On several ranks the library may have allocated some of them already.
-                values, chunks = self._values, self._values.chunks
-                cells = math.prod(-(-n // chunk) * chunk for n, chunk in zip(values.shape, chunks, strict=True))
-                missing = cells * values.dtype.itemsize - values.id.get_storage_size()
+                missing = sum(_whole_chunks(values) - values.id.get_storage_size() for values in self._values)
         except FathometerError as error:
             if not self._shared:
                 self._file.close()
@@ -184,24 +196,33 @@ class Hdf5Sink:
             raise failed
         self._file = file
 
-    def _create(self, file: Any, info: VolumeInfo, options: dict[str, Any], early: bool = False) -> Any:
-        """Describe the values, which are returned; early: have all chunks in the file."""
+    def _create_all(self, file: Any, info: VolumeInfo, options: dict[str, Any], early: bool = False) -> None:
+        """Describe the volume and its levels; early: have all chunks in the file."""
+        self._create(file, DATASET, info, options, early)
+        if self._strategy.levels:
+            file.create_group(FOLDER).attrs["of"] = DATASET
+        for level in range(1, self._strategy.levels + 1):
+            self._create(file, _name(level), info_at(info, level), options, early, f"-{level}")
+
+    def _create(
+        self, file: Any, name: str, info: VolumeInfo, options: dict[str, Any], early: bool, suffix: str = ""
+    ) -> None:
+        """Describe one dataset. suffix: of the names of its coordinates, which lie beside it."""
         import h5py
 
         more: dict[str, Any] = {"chunks": chunk_of(info.shape, info.stepped), "fill_time": "never"}
         if early:
             more["dcpl"] = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
             more["dcpl"].set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
-        values = file.create_dataset(DATASET, info.shape, info.dtype, **more, **options)
+        values = file.create_dataset(name, info.shape, info.dtype, **more, **options)
         for key, value in attributes_of(info).items():
             values.attrs[key] = value
         if info.spacing is not None:
-            for axis, name in enumerate(axis_names(info)):
-                scale = file.create_dataset(name, data=coordinates(info, axis))
-                scale.make_scale(name)
+            for axis, label in enumerate(axis_names(info)):
+                scale = values.parent.create_dataset(label + suffix, data=coordinates(info, axis))
+                scale.make_scale(label + suffix)
                 scale.attrs["units"] = info.axis_units[axis]
                 values.dims[axis].attach_scale(scale)
-        return values
 
     def _reserve(self, more: int) -> None:
         """Reserve so many bytes more, so that a full disk is noticed now: in collective writes the library ends some
@@ -219,15 +240,34 @@ class Hdf5Sink:
 
     def write(self, block: NDArray[Any], lo: Sequence[int]) -> None:
         """Write this rank's block, C-contiguous and of the volume's dtype, from cell `lo` on; it may be empty."""
+        self.write_level(block, lo, 0)
+
+    def write_level(self, block: NDArray[Any], lo: Sequence[int], level: int) -> None:
+        """Write this rank's block of a level, 0: of the volume itself; else as `write`."""
+        values = self._values[level]
         try:
-            _move(self._values, block, lo, self._comm, self._strategy, True)
+            with filter_time.counted(self.compression):
+                _move(values, block, lo, self._comm, self._strategy, True)
         except OSError as error:
             self._failed_here = self._shared
             self._await_others(atomic.failure(self._path, error))
             raise
         self._await_others(None)
         if self._shared and self._strategy.filter == "none":
-            self._spot_check.record(block, lo)
+            self._spot_checks[level].record(block, lo)
+        if self.compression is not None and level == 0:
+            self.compression.plain_bytes += block.nbytes
+            if self._strategy.lossy:
+                self._find_errors(block, lo)
+
+    def _find_errors(self, block: NDArray[Any], lo: Sequence[int]) -> None:
+        """Read back what was written, chunk by chunk, and compare."""
+        assert self.compression is not None
+        hi = [a + n for a, n in zip(lo, block.shape, strict=True)]
+        with ledger.phase("compression errors"), _system_errors():
+            for part in _calls(self._values[0], lo, hi):
+                found = self._values[0][tuple(map(slice, *part))]
+                self.compression.compare(block[within(part, lo)], found)
 
     def flush(self) -> None:
         """Collective. Hand what was written to the system; have it on the device, where the strategy asks for it."""
@@ -250,8 +290,10 @@ class Hdf5Sink:
                 os.truncate(self._part, size)
         if self._shared:
             with _system_errors(), h5py.File(self._part, "r") as file:
-                values = file[DATASET]
-                self._spot_check.verify(lambda cell: np.asarray(values[cell]).tobytes())
+                for level, check in enumerate(self._spot_checks):
+                    check.verify(partial(_value_at, file[_name(level)]))
+        if self.compression is not None and self._comm.rank == 0:
+            self.compression.stored_bytes = self._part.stat().st_size
 
     def _await_others(self, error: FathometerError | None) -> None:
         """Wait for all ranks' writes; where one fails, the library may leave others waiting in it until an abort."""
@@ -293,44 +335,65 @@ def is_hdf5(path: Path) -> bool:
     return any(begin.startswith(SIGNATURE, place) for place in USER_BLOCKS)
 
 
+def open_hdf5(path: Path, key: str | None) -> Volume:
+    """A dataset of an HDF5 file, or the volume that it holds as wavelet coefficients. Raises as `open_volume`."""
+    import h5py
+
+    readable(path)
+    with reading(path), ledger.io():
+        probe(path, HDF5, "HDF5")
+    with reading(path), decoding(path, "is not a readable HDF5 file"):
+        file = h5py.File(path, "r")
+    try:
+        with reading(path), _system_errors():
+            coefficients = is_wavelet(file) and not (key or "").strip("/").startswith(f"{GROUP}/")
+            return WaveletVolume(path, key, file) if coefficients else Hdf5Volume(path, key, file)
+    except BaseException:
+        file.close()
+        raise
+
+
+def _datasets(file: Any) -> dict[str, Any]:
+    """All datasets of a file by their names."""
+    import h5py
+
+    datasets: dict[str, Any] = {}
+
+    def collect(name: str | bytes, item: Any) -> None:
+        if isinstance(item, h5py.Dataset):  # a name that is not UTF-8 is bytes
+            datasets[name if isinstance(name, str) else name.decode("utf-8", "backslashreplace")] = item
+
+    file.visititems(collect)
+    return datasets
+
+
+def _is_level(file: Any, name: str) -> bool:
+    """Whether a dataset is a level that this program has written beside the volume."""
+    return name.startswith(f"{FOLDER}/") and text_of(file[FOLDER].attrs.get("of")) == DATASET
+
+
 class Hdf5Volume(BlockReader):
     """One dataset of an HDF5 file. Spacing, origin, labels and unit are known of datasets written here, and as far as
-    dimension scales (NetCDF-4) and attributes of CF and MATLAB tell them."""
+    dimension scales (NetCDF-4) and attributes of CF and MATLAB tell them. It takes an open h5py file, and closes it."""
 
-    def __init__(self, path: Path, key: str | None) -> None:
-        import h5py
-
-        readable(path)
-        with reading(path), ledger.io():
-            probe(path, HDF5, "HDF5")
-        with reading(path), decoding(path, "is not a readable HDF5 file"):
-            self._file = h5py.File(path, "r")
-        try:
-            with reading(path), _system_errors():
-                datasets: dict[str, Any] = {}
-
-                def collect(name: str | bytes, item: Any) -> None:
-                    if isinstance(item, h5py.Dataset):  # a name that is not UTF-8 is bytes
-                        datasets[name if isinstance(name, str) else name.decode("utf-8", "backslashreplace")] = item
-
-                self._file.visititems(collect)
-                # The coordinates of axes, as of NetCDF-4, are no volumes where there is anything else.
-                names = [name for name, item in datasets.items() if not item.is_scale] if key is None else []
-                self.key = choose_key(path, key, names or list(datasets))
-                self._values = datasets[self.key]
-                _load_filters(self._values)
-                name = f"{path}:{self.key}"
-                check_values(name, self._values.dtype)
-                fills = check_complete(self._values, self.key)  # before a shape that depends on other files
-                shape = check_shape(name, self._values.shape or ())
-                attributes = dict(self._values.attrs)
-                info, stored = stated(
-                    name, shape, self._values.dtype, attributes, _dimensions(self._values, attributes)
-                )
-                super().__init__(path, replace(with_crs(info, self._crs()), fills=fills), stored)
-        except BaseException:
-            self._file.close()
-            raise
+    def __init__(self, path: Path, key: str | None, file: Any) -> None:
+        self._file = file
+        with reading(path), _system_errors():
+            datasets = _datasets(file)
+            # The coordinates of axes, as of NetCDF-4, are no volumes where there is anything else, nor are levels.
+            names = [name for name, item in datasets.items() if not item.is_scale] if key is None else []
+            if DATASET in names:
+                names = [name for name in names if not _is_level(file, name)]
+            self.key = choose_key(path, key, names or list(datasets))
+            self._values = datasets[self.key]
+            _load_filters(self._values)
+            name = f"{path}:{self.key}"
+            check_values(name, self._values.dtype)
+            fills = check_complete(self._values, self.key)  # before a shape that depends on other files
+            shape = check_shape(name, self._values.shape or ())
+            attributes = dict(self._values.attrs)
+            info, stored = stated(name, shape, self._values.dtype, attributes, _dimensions(self._values, attributes))
+            super().__init__(path, replace(with_crs(info, self._crs()), fills=fills), stored)
 
     def _crs(self) -> str:
         """The name of the coordinate reference system."""
@@ -415,6 +478,21 @@ def _load_filters(values: Any) -> None:
             import hdf5plugin  # noqa: F401
 
 
+def _name(level: int) -> str:
+    """Of the dataset of a level."""
+    return f"{FOLDER}/{level}" if level else DATASET
+
+
+def _whole_chunks(values: Any) -> int:
+    """Bytes of a dataset whose chunks are stored as they are."""
+    cells = math.prod(-(-n // chunk) * chunk for n, chunk in zip(values.shape, values.chunks, strict=True))
+    return int(cells * values.dtype.itemsize)
+
+
+def _value_at(values: Any, cell: tuple[int, ...]) -> bytes:
+    return np.asarray(values[cell]).tobytes()
+
+
 class Hdf5Source:
     """A dataset of HDF5 that ranks read together."""
 
@@ -441,8 +519,9 @@ class Hdf5Source:
 
 def source(volume: Volume, comm: MPI.Intracomm, strategy: Strategy) -> Hdf5Source | None:
     """Its reader on several ranks; None where each rank reads by itself."""
-    assert isinstance(volume, Hdf5Volume)
-    return None if strategy.name == SHARED else Hdf5Source(volume, comm, strategy)
+    if not isinstance(volume, Hdf5Volume) or strategy.name == SHARED:
+        return None
+    return Hdf5Source(volume, comm, strategy)
 
 
 def _move(

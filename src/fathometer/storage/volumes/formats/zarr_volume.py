@@ -42,6 +42,7 @@ from fathometer.storage.volumes.formats.axis_metadata import (
 )
 from fathometer.storage.volumes.formats.dataset_key import choose_key
 from fathometer.storage.volumes.formats.place_metadata import mapped_crs, with_crs
+from fathometer.storage.volumes.levels import FOLDER, info_at
 from fathometer.storage.volumes.strategy import Strategy
 
 if TYPE_CHECKING:
@@ -80,69 +81,90 @@ def chunks_and_shards(shape: Sequence[int], ranks: int) -> tuple[tuple[int, ...]
     return tuple(chunks), tuple(chunk * count for chunk, count in zip(chunks, counts, strict=True))
 
 
+class _Level:
+    """An array of a group being written, and the shard of it that this rank writes."""
+
+    def __init__(self, shape: Sequence[int], ranks: int, rank: int) -> None:
+        self.chunks, self.shards = chunks_and_shards(shape, ranks)
+        first, last = (min(number * self.shards[0], shape[0]) for number in (rank, rank + 1))
+        self.shard: Box = (first, *[0] * (len(shape) - 1)), (last, *shape[1:])
+        self.values: Any = None
+
+
 class ZarrSink:
-    """A Zarr group being written; a shard is written by one rank at a time."""
+    """A Zarr group being written, and those of its levels in it; a shard is written by one rank at a time."""
 
     def __init__(self, part: Path, path: Path, info: VolumeInfo, comm: MPI.Intracomm, strategy: Strategy) -> None:
         self._path = path
         self._part, self._info, self._comm, self._strategy = part, info, comm, strategy
-        chunks, shards = chunks_and_shards(info.shape, comm.size)
-        first, last = (min(rank * shards[0], info.shape[0]) for rank in (comm.rank, comm.rank + 1))
-        self._shard: Box = (first, *[0] * (len(shards) - 1)), (last, *info.shape[1:])
+        infos = [info_at(info, level) for level in range(strategy.levels + 1)]
+        self._levels = [_Level(own.shape, comm.size, comm.rank) for own in infos]
         with collective_errors(comm), atomic.writing(path):
             if comm.rank == 0:
-                atomic.require_space(part, math.prod(info.shape) * info.dtype.itemsize)
+                atomic.require_space(part, sum(math.prod(own.shape) for own in infos) * info.dtype.itemsize)
                 with ledger.io():
-                    self._create(chunks, shards)
+                    self._create(infos)
         import zarr
 
         # Chunks of zeros are stored, so that they can be told from chunks that are missing.
         with _system_errors(), zarr.config.set({"array.write_empty_chunks": True}):
-            self._values: Any = zarr.open_array(part / ARRAY, mode="r+")
+            for number, level in enumerate(self._levels):
+                level.values = zarr.open_array(part / _folder(number) / ARRAY, mode="r+")
 
-    def _create(self, chunks: tuple[int, ...], shards: tuple[int, ...]) -> None:
+    def _create(self, infos: Sequence[VolumeInfo]) -> None:
         import zarr
+
+        with _system_errors():
+            attributes = GROUP["attributes"] | ({"ome": multiscales(infos[0], len(infos) - 1)} if len(infos) > 1 else {})
+            (self._part / MARK.name).write_text(json.dumps(GROUP | {"attributes": attributes}, indent=1) + "\n")
+            group = zarr.open_group(self._part, mode="r+")
+            for number, info in enumerate(infos):
+                self._create_level(group.create_group(_folder(number)) if number else group, number, info)
+
+    def _create_level(self, group: Any, number: int, info: VolumeInfo) -> None:
         from zarr.codecs import Crc32cCodec
 
-        info, names = self._info, axis_names(self._info)
-        with _system_errors():
-            (self._part / MARK.name).write_text(json.dumps(GROUP, indent=1) + "\n")
-            group = zarr.open_group(self._part, mode="r+")
-            group.create_array(
-                ARRAY,
-                shape=info.shape,
-                dtype=info.dtype,
-                chunks=chunks,
-                shards=shards,
-                compressors=[Crc32cCodec()],
-                dimension_names=list(names),
-                attributes=attributes_of(info),
-            )
-            if info.spacing is not None:
-                for axis, name in enumerate(names):
-                    places = coordinates(info, axis)
-                    array = group.create_array(
-                        name,
-                        shape=places.shape,
-                        dtype=places.dtype,
-                        dimension_names=[name],
-                        compressors=None,
-                        attributes={"units": info.axis_units[axis]},
-                    )
-                    array[:] = places
+        names = axis_names(info)
+        group.create_array(
+            ARRAY,
+            shape=info.shape,
+            dtype=info.dtype,
+            chunks=self._levels[number].chunks,
+            shards=self._levels[number].shards,
+            compressors=[Crc32cCodec()],
+            dimension_names=list(names),
+            attributes=attributes_of(info),
+        )
+        if info.spacing is not None:
+            for axis, name in enumerate(names):
+                places = coordinates(info, axis)
+                array = group.create_array(
+                    name,
+                    shape=places.shape,
+                    dtype=places.dtype,
+                    dimension_names=[name],
+                    compressors=None,
+                    attributes={"units": info.axis_units[axis]},
+                )
+                array[:] = places
 
     def write(self, block: NDArray[Any], lo: Sequence[int]) -> None:
         """Write this rank's block, C-contiguous and of the volume's dtype, from cell `lo` on; it may be empty. Parts
         in other ranks' shards are sent to them."""
+        self.write_level(block, lo, 0)
+
+    def write_level(self, block: NDArray[Any], lo: Sequence[int], level: int) -> None:
+        """As `write`, of a level."""
+        own = self._levels[level]
         box = tuple(map(int, lo)), tuple(int(a + n) for a, n in zip(lo, block.shape, strict=True))
-        parts = [part for other in allgather(self._comm, box) if (part := overlap(other, self._shard))]
-        bounds = surrounding(parts) if parts else (self._shard[0], self._shard[0])
+        parts = [part for other in allgather(self._comm, box) if (part := overlap(other, own.shard))]
+        bounds = surrounding(parts) if parts else (own.shard[0], own.shard[0])
         values = exchange(self._comm, block, lo, *bounds)
         # At once where the parts fill their bounds, since each assignment rewrites the shard.
         full = sum(math.prod(extent(part)) for part in parts) == values.size
         with _system_errors(), ledger.io(bytes=values.nbytes):
             for part in [bounds] if full and parts else parts:
-                self._values[within(part, (0,) * values.ndim)] = values[within(part, bounds[0])]
+                own.values[within(part, (0,) * values.ndim)] = values[within(part, bounds[0])]
 
     def flush(self) -> None:
         """Collective. Have files and folders on the device, where the strategy asks for it."""
@@ -160,11 +182,39 @@ class ZarrSink:
     def close(self) -> None:
         """Collective. The library creates missing folders: metadata lost meanwhile must be looked for."""
         with collective_errors(self._comm), atomic.writing(self._path):
-            for path in (self._part / "zarr.json", self._part / ARRAY / "zarr.json"):
-                path.stat()
+            for number in range(len(self._levels)):
+                for path in (self._part / _folder(number) / "zarr.json", self._part / _folder(number) / ARRAY / "zarr.json"):
+                    path.stat()
 
     def abandon(self, error: FathometerError) -> None:
         """Nothing is open."""
+
+
+def _folder(level: int) -> str:
+    """Of the group of a level in that of the volume."""
+    return f"{FOLDER}/{level}" if level else ""
+
+
+def multiscales(info: VolumeInfo, levels: int) -> dict[str, Any]:
+    """The attribute `ome` of a volume and its levels (OME-NGFF 0.5, "multiscales"), by which viewers know them.
+
+    Its axes of space are the volume's: also two-way time, since an axis of time would have to come first. Without a
+    spacing lengths are in cells.
+    """
+    few, units = len(info.shape), {"m": "meter", "s": "second"}
+    axes = [
+        {"name": name, "type": "space"} | ({"unit": units[unit]} if info.spacing else {})
+        for name, unit in zip(axis_names(info), info.axis_units, strict=True)
+    ]
+    first = replace(info, spacing=info.spacing or (1.0,) * few, origin=info.origin or (0.0,) * few)
+    datasets = []
+    for level in range(levels + 1):
+        own = info_at(first, level)
+        scale = {"type": "scale", "scale": list(map(float, own.spacing or ()))}
+        translation = {"type": "translation", "translation": list(map(float, own.origin or ()))}
+        path = f"{_folder(level)}/{ARRAY}".strip("/")
+        datasets.append({"path": path, "coordinateTransformations": [scale, translation]})
+    return {"version": "0.5", "multiscales": [{"name": ARRAY, "axes": axes, "datasets": datasets, "type": "mean"}]}
 
 
 class ZarrVolume(BlockReader):
@@ -179,10 +229,15 @@ class ZarrVolume(BlockReader):
         with reading(path), decoding(path, "is not a readable Zarr folder"):
             node = zarr.open(path, mode="r")
             arrays = dict(node.arrays()) if isinstance(node, zarr.Group) else {}
-        if isinstance(node, zarr.Group):
+        level = (key or "").strip("/")
+        if isinstance(node, zarr.Group) and level.startswith(f"{FOLDER}/") and f"{level}/{ARRAY}" in node:
+            self.key: str | None = f"{level}/{ARRAY}"
+            arrays = dict(node[level].arrays())
+            self._values: Any = arrays[ARRAY]
+        elif isinstance(node, zarr.Group):
             volumes = [name for name, array in arrays.items() if array.ndim in (2, 3)]
-            self.key: str | None = choose_key(path, key, volumes or list(arrays))
-            self._values: Any = arrays[self.key]
+            self.key = choose_key(path, key, volumes or list(arrays))
+            self._values = arrays[self.key]
         elif key is not None:
             raise InputError(f"{path}:{key}: holds one array and takes no key")
         else:
