@@ -46,7 +46,7 @@ LAYERS = {
         studies
         io messages stencil
         profile recipes cluster roofline_picture
-        statistics turns
+        landscape statistics turns
         stencil_options
     """,
     "fathometer.lab.studies": """
@@ -63,7 +63,7 @@ LAYERS = {
         free_cpus program query
         builds cpu_order export launching levels placement_check published rounds runner
         placement results single_run study_file
-        clock design landscape order page_cache processes watch
+        clock design order page_cache processes watch
     """,
     "fathometer.lab.studies.report": """
         files
@@ -84,6 +84,7 @@ LAYERS = {
     "fathometer.lab.io": """
         rates_picture
         benchmark panels
+        suites
         ranking steps
         device options trial
         cases folder page_cache pattern

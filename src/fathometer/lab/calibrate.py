@@ -35,8 +35,11 @@ from fathometer.parallel.threads import Binding, ThreadCounts
 from fathometer.plan.machine_file import VERSION, Calibration, Machine, Rate
 from fathometer.runs.probes import Probes
 from fathometer.storage.volumes.block import VolumeInfo
+from fathometer.storage.volumes.formats.wavelet import Layout
+from fathometer.storage.volumes.strategy import SHARES
 from fathometer.storage.volumes.volume import open_volume, write_volume
 
+WAVELET_CELLS, WAVELET_CALLS = 128, 5  # along each axis; calls
 FILE_BYTES, FILES = 1 << 27, 5  # of a file; files written and read
 FRESH_BYTES, FRESH_ARRAYS = 1 << 28, 8  # of an array; arrays at the same time, as far as a quarter of the memory lasts
 FACES = (16, 384)  # cells: a small halo and a large one
@@ -114,6 +117,7 @@ def _figures(
     yield _fresh_memory_rates(measuring)
     say("files")
     yield _file_rates(folder, measuring)
+    yield {"wavelet_bytes_per_second": _wavelet_rate(measuring)}
     for probe in probes:
         yield from probe.machine_figures(folder, team, whole_host, measuring.seconds_of, say)
 
@@ -211,6 +215,22 @@ def _exchange(pair: MPI.Intracomm, face: int, measuring: Measuring) -> tuple[flo
         times.append(timed(exchanges) / count)
     halo.close()
     return pair.bcast(measuring.least_of(times[1:])), halo.bytes_sent
+
+
+def _wavelet_rate(measuring: Measuring) -> float:
+    """Bytes a second of a core that makes values coefficients of wavelets."""
+    layout = Layout((WAVELET_CELLS,) * 3, 1, SHARES)
+    values = np.random.default_rng(1).random(layout.shape, np.float32)
+
+    def coded() -> float:
+        """Seconds of all threads together."""
+        lists, coarse, checks = layout.empty_lists((0, 0, 0), layout.blocks)
+        transform, choice, *_ = _native.wavelet_encode(
+            *layout.cut, 0, (0, 0, 0), layout.blocks, values, coarse, *lists, checks, False
+        )
+        return transform + choice
+
+    return values.nbytes / measuring.least_of([coded() for _ in range(WAVELET_CALLS)])
 
 
 def _file_rates(folder: Path, measuring: Measuring) -> dict[str, float]:

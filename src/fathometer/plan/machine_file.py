@@ -186,6 +186,11 @@ class Machine(Table):
     read_bytes_per_second: Positive = key("files, as seen by one node", "bytes/s")
     write_bytes_per_second: Positive = key("files, as seen by one node, flush included", "bytes/s")
     storage_bytes_per_second: Positive | None = key("of the storage, all nodes together", "bytes/s", None)
+    wavelet_bytes_per_second: Positive | None = key(
+        "of a core: values made coefficients of filter=wavelet; left out: plans do not speak of compression",
+        "bytes/s",
+        None,
+    )
     process_bytes: NotNegative = key("of a rank before it holds any array", "bytes", 1e8)
     start_seconds: NotNegative = key("from a rank's start to its first phase", "s", 0.0)
     finish_seconds: NotNegative = key("record, pictures and page at the end", "s", 0.0)

@@ -6,8 +6,8 @@ import pytest
 from cli_support import run
 
 from fathometer.base.errors import InputError
-from fathometer.lab.studies.landscape import NO_UNIT, PUBLISHED, SEE_UNIT, TEXT, landscape, landscapes
-from fathometer.lab.studies.published import published, shown
+from fathometer.lab.landscape import NO_UNIT, PUBLISHED, SEE_UNIT, TEXT, landscape, landscapes, shown
+from fathometer.lab.studies.published import published
 from fathometer.lab.studies.report.markdown import published_text
 from fathometer.lab.studies.study import ready
 from fathometer.lab.studies.study_file import LandscapeTable, load_study

@@ -45,10 +45,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     argument_groups.add_sample_interval(parser)
     parser.add_argument(
-        "--level", type=option_types.whole_number, default=0, metavar="K", help="of volumes: their K-th coarser level (0)"
+        "--level",
+        type=option_types.whole_number,
+        default=0,
+        metavar="K",
+        help="of volumes: their K-th coarser level (0)",
     )
     parser.add_argument(
-        "--share", type=option_types.count, metavar="N", help="of wavelet coefficients the largest 1:N alone (all there are)"
+        "--share",
+        type=option_types.count,
+        metavar="N",
+        help="of wavelet coefficients the largest 1:N alone (all there are)",
     )
     parser.add_argument("--picture", type=Path, metavar="OUT.png", help="draw it (one FILE)")
     parser.add_argument("--json", action="store_true", help="print JSON")

@@ -29,6 +29,7 @@ EXAMPLES = """\
   fathometer io . --grid 512,512,512 --strategy all --format rsf,nc --budget 10m --json io.json -o io.html
   fathometer io . --strategy posix-shared,mpiio-collective:cb_nodes=1,cb_buffer_size=67108864
   fathometer io . --grid 202,125,106 --pattern decimated-steps --steps 100 --buffer 1,10,100 --strategy all
+  fathometer io . --ranks 2 --grid 512,512,512 --suite piovdc --budget 10m -o piovdc.html
   fathometer io . --remember            [storage] read, write = "auto" are the winners from now on"""
 
 
@@ -53,16 +54,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run_on_ranks(call: RankCall) -> None:
     """Collective. Measure; write the page; remember the winners. Raises FathometerError where a strategy failed."""
     from fathometer.lab.io.benchmark import run_io
-    from fathometer.lab.io.ranking import require_all, table_lines
+    from fathometer.lab.io.ranking import require_all
+    from fathometer.lab.io.suites import all_lines
     from fathometer.parallel.collectives import collective_errors
 
     options = call.options
     with collective_errors(call.comm):
         steps = _steps(options)
-    asked = options.operations or (OPERATIONS if steps is None else OPERATIONS[:1])
+    written_only = steps is not None or options.suite is not None
+    asked = options.operations or (OPERATIONS[:1] if written_only else OPERATIONS)
     measured = options_of(StorageOptions, options, operations=asked, steps=steps)
     measure = partial(run_io, measured, call.comm, call.binding, call.words, call.say)
-    record = run_benchmark(call, measure, table_lines, _draw, options.output)
+    record = run_benchmark(call, measure, all_lines, _draw, options.output)
     with collective_errors(call.comm):
         if call.comm.rank == 0:
             if options.output is not None:

@@ -45,6 +45,7 @@ def run(options: Options) -> None:
     import mpi4py
 
     mpi4py.rc.initialize = False  # nothing here communicates
+    from fathometer.plan.compression import compression_advice
     from fathometer.plan.machine_file import default_path, load_machine
     from fathometer.plan.worth import first_use, worth_of
     from fathometer.record.envelope import plain, write_record
@@ -70,8 +71,10 @@ def run(options: Options) -> None:
     machine = load_machine(path)
     estimate, worth = application.plan(input, machine, run_options), worth_of(machine)
     record = dict(estimate.record) | {"machine_file": worth.as_dict()}
+    asked = record.get("asked")
+    told = [*first_use(machine, asked), *compression_advice(machine, asked)]
     if not to_standard_output:
-        print_text("\n".join([*estimate.table, "", *first_use(machine, record.get("asked")), *worth.lines()]))
+        print_text("\n".join([*estimate.table, "", *told, *worth.lines()]))
     if to_standard_output:
         print_json(plain(record))
     elif options.json is not None:

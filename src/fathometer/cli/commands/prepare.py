@@ -29,6 +29,7 @@ EXAMPLES = """\
   fathometer prepare models.npz:vp --input-spacing 12.5,12.5 --spacing 20,20 --crop 1000:8000,: -o vp.nc
   fathometer prepare vp.rsf --extend 500,0:800 -o wide.rsf
   fathometer prepare picks.txt --spacing 25,10 -o vp.rsf
+  fathometer prepare image.rsf --units none -o image.zarr --write auto:levels=3
   fathometer prepare vp.rsf --epsilon velocity:1500=0,2500=0.1,4000=0.05 --delta 0.02 \\
                      --below-water depth:330 -o vti.rsf        (and vti-epsilon.rsf, vti-delta.rsf)"""
 

@@ -33,8 +33,7 @@ def run(options: Options) -> None:
         raise InputError("study report: found " + ("neither" if options.folder is None else "both")
                          + " of FOLDER and --landscape; allowed: one of them")  # fmt: skip
     if options.landscape is not None:
-        from fathometer.lab.studies.landscape import landscape
-        from fathometer.lab.studies.published import shown
+        from fathometer.lab.landscape import landscape, shown
         from fathometer.lab.studies.report.markdown import published_text
 
         print_text(published_text(shown(landscape(options.landscape))))

@@ -25,8 +25,9 @@ from fathometer.lab.io.device import PATTERN_BYTES, PIECE_BYTES, Device
 from fathometer.lab.io.folder import scratch_folder
 from fathometer.lab.io.options import FEWEST_STEPS, Steps, StorageOptions
 from fathometer.lab.io.pattern import Pattern
-from fathometer.lab.io.ranking import Capped, DeviceRates, Failed, figures_of, leading, row_of, way_of
+from fathometer.lab.io.ranking import Capped, DeviceRates, Failed, figures_of, filters_that_pay, leading, row_of, way_of
 from fathometer.lab.io.steps import CHUNK_BYTES, ITEM_BYTES, StepsBench, with_buffers
+from fathometer.lab.io.suites import cases_of, figures_of_suite, rows_of
 from fathometer.lab.io.trial import MOST_RESIDENT, Bench, Sample, least_seconds
 from fathometer.lab.statistics.differences import rounds_needed
 from fathometer.parallel.collectives import LONG_NAP_SECONDS, all_arrived, allgather, collective_errors
@@ -83,9 +84,11 @@ class Benchmark:
         with collective_errors(comm):
             self._device = Device(folder, self.full.bytes, self.full.block) if comm.rank == 0 else None
 
-    def _bench(self, grid: Index3, steps: Steps | None) -> Bench:
+    def _bench(self, grid: Index3, steps: Steps | None, slabs: bool = False) -> Bench:
         shape = grid if grid[1] > 1 else (grid[0], grid[2])
         ranks = ranks_of(self._options, self._comm.size)
+        if slabs and grid[0] >= self._comm.size:
+            ranks = self._comm.size, 1, 1
         pattern = Pattern(shape, self._options.seed, self._options.data)
         common = (self._folder, self._comm, pattern, ranks, self._options.halo, self._apart)
         return Bench(*common) if steps is None else StepsBench(*common, steps=steps)
@@ -201,11 +204,12 @@ class Benchmark:
 
     def _choose_size(self, case: StorageCase) -> Measurement:
         """A case with the largest volume that memory and time allow, from a trial on a small one."""
-        measurement = Measurement(case, self.full)
+        full = self._bench(self._options.grid, self._options.steps, slabs=True) if case.slabs else self.full
+        measurement = Measurement(case, full)
         small = PROBE_LIST_BYTES if case.listed else PROBE_BYTES
         if self.full.bytes <= small:
             return measurement
-        probe = self._bench(*self._smaller(small))
+        probe = self._bench(*self._smaller(small), case.slabs)
         longest = MOST_OF_BUDGET * self._options.budget
         with self._excluding_failure(measurement):
             for _ in range(2):  # the first may load libraries
@@ -224,7 +228,7 @@ class Benchmark:
             why = f"the whole would take some {measurement.cost:.0f} s"
         if size < self.full.bytes:
             grid, steps = self._smaller(size)
-            measurement.bench = self._bench(grid, steps)
+            measurement.bench = self._bench(grid, steps, case.slabs)
             measurement.cost *= measurement.bench.bytes / self.full.bytes
             measurement.capped = Capped(grid if steps is None else (steps.steps, *grid), why)
             self._say(f"{case}: on {' x '.join(map(str, measurement.capped.grid))} cells only: {why}")
@@ -357,6 +361,15 @@ def ranks_of(options: StorageOptions, size: int) -> Index3:
     return choose_ranks(options.grid, size, 1)
 
 
+def _chosen(options: StorageOptions, ranks: int) -> tuple[list[StorageCase], list[str]]:
+    """What is measured, and notes on what this machine has not got. Raises InputError as `choose`."""
+    if options.suite is None:
+        return choose(options.operations, options.strategies, options.formats, ranks)
+    if options.strategies or options.formats != ("rsf",) or options.steps is not None:
+        raise InputError(f"--suite {options.suite}: found with --strategy, --format or --pattern; allowed: alone")
+    return cases_of(options.suite, ranks)
+
+
 def run_io(
     options: StorageOptions, comm: MPI.Intracomm, binding: Binding, command: tuple[str, ...], say: Callable[[str], None]
 ) -> dict[str, Any]:
@@ -367,7 +380,7 @@ def run_io(
     """
     with collective_errors(comm):
         ranks = ranks_of(options, comm.size)
-        chosen = choose(options.operations, options.strategies, options.formats, comm.size) if comm.rank == 0 else None
+        chosen = _chosen(options, comm.size) if comm.rank == 0 else None
         if chosen is not None and options.steps is not None:
             options.steps.check()
             chosen = with_buffers(chosen[0], options.steps), chosen[1]
@@ -407,19 +420,22 @@ def run_io(
     rows = benchmark.rows(measurements)
     best = leading(rows, options.seed)
     wrong = [row for row in [*rows, *winners_again.values()] if row["verified"] is False]
+    of_suite = [] if options.suite is None else rows_of(options.suite, rows)
     return record(
         application="io",
         command=command,
         input=options.as_dict(),
         machine=machine([options.folder]) | {"ranks": comm.size, "binding": [rank["binding"] for rank in accounts]},
         account=account(accounts),
-        figures=figures_of(rows, winners_again, benchmark.device_rates),
+        figures=figures_of(rows, winners_again, benchmark.device_rates) + figures_of_suite(of_suite),
         results={
             "rows": rows,
             "failed": benchmark.failed,
             "winners": {name: rows[one.winner] for name, one in best.items() if one.winner is not None},
             "as_good": {name: one.as_dict(rows) for name, one in best.items()},
             "winners_again": winners_again,
+            "filters": filters_that_pay(rows, options.seed),
+            "suite": None if options.suite is None else {"name": options.suite, "rows": of_suite},
             "raw": benchmark.device_rates.as_dict(),
             "decomposition": ranks,
             "logical_bytes": size,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from fathometer.base.errors import InputError, did_you_mean
 from fathometer.storage.volumes.registry import BY_SUFFIX, Format
-from fathometer.storage.volumes.strategy import AUTO, DATATYPES, NAMES, ROOT, SHARED, Strategy
+from fathometer.storage.volumes.strategy import AUTO, DATATYPES, NAMES, ROOT, SHARED, WAVELET, Strategy
 
 OPERATIONS = ("write", "read")
 ALL = "all"
@@ -19,12 +19,14 @@ WRITABLE = {suffix.removeprefix("."): form for suffix, form in BY_SUFFIX.items()
 @dataclass(frozen=True)
 class StorageCase:
     """One thing to measure: an operation, a kind of file by its suffix (without the dot), a strategy; buffer: of files
-    of steps, how many are written together, else 0."""
+    of steps, how many are written together, else 0; slabs: whether blocks are cut along the slowest axis alone, so that
+    each is contiguous in a file."""
 
     operation: str
     format: str
     strategy: Strategy
     buffer: int = 0
+    slabs: bool = False
 
     @property
     def form(self) -> Format:
@@ -34,7 +36,7 @@ class StorageCase:
     @property
     def lossy(self) -> bool:
         """Whether what is read back need not be what was written."""
-        return self.strategy.filter == "sperr" or self.strategy.bits > 0
+        return self.strategy.lossy
 
     @property
     def compressed(self) -> bool:
@@ -47,7 +49,7 @@ class StorageCase:
         return self.strategy.datatype == "hindexed"
 
     def __str__(self) -> str:
-        return f"{self.operation} {self.format} {way(str(self.strategy), self.buffer)}"
+        return f"{self.operation} {self.format} {way(str(self.strategy), self.buffer)}{', slabs' * self.slabs}"
 
 
 def way(strategy: str, buffer: int) -> str:
@@ -98,7 +100,7 @@ def choose(
                 continue
             known = form.writes if operation == "write" else form.reads
             for strategy in _wanted(form, known, strategies, operation):
-                lacking = form.missing(strategy.name, ranks)
+                lacking = form.lacking(strategy, ranks)
                 if lacking and not all_formats:
                     raise InputError(f"--format {name}: {lacking}")
                 if lacking:
@@ -126,7 +128,13 @@ def _wanted(form: Format, known: Sequence[str], strategies: Sequence[str], opera
     """Those of the wanted ones that a format has for an operation; what is of consequence for writing only is the same
     for reading."""
     named = [Strategy.of(text) for text in strategies if text != ALL]
-    named = [strategy for strategy in named if strategy.name in known and strategy.filter in form.filters]
+    named = [
+        strategy
+        for strategy in named
+        if (strategy.name in known or (operation == "write" and strategy.filter == WAVELET))
+        and strategy.filter in form.filters
+        and (form.levels or not strategy.levels)
+    ]
     if operation == "write":
         for strategy in named:
             form.chosen(Path(f"--format {form.suffixes[0].removeprefix('.')}"), strategy, "write", 1)
@@ -159,4 +167,7 @@ def usual_read(form: Format) -> Strategy:
 def source_of(case: StorageCase, ranks: int) -> Strategy:
     """How the volume that a case reads is written: as usual, or as this machine can."""
     name = next(name for name in case.form.writes if not case.form.missing(name, ranks))
-    return replace(Strategy.of(name), filter=case.strategy.filter, bits=case.strategy.bits)
+    own = case.strategy
+    if own.filter == WAVELET:
+        name = SHARED
+    return replace(Strategy.of(name), filter=own.filter, bits=own.bits, shares=own.shares, levels=own.levels)

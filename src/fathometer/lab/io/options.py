@@ -81,6 +81,11 @@ class StorageOptions:
     )
     seed: int = option("of the values and of the order (1)", type=option_types.whole_number, default=1, metavar="N")
     data: str = option("noise cannot be compressed (noise)", default="noise", choices=("noise", "wavefield"))
+    suite: str | None = option(
+        "the ways of a published benchmark, with most, mean and least of each, beside its tables",
+        default=None,
+        choices=("piovdc",),
+    )
     steps: Steps | None = None
 
     def as_dict(self) -> dict[str, Any]:

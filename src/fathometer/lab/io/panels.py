@@ -15,11 +15,13 @@ from fathometer.lab.io.ranking import (
     best_text,
     comparable,
     failures,
+    filter_lines,
     ranked,
     remarks,
     volume_words,
     way_of,
 )
+from fathometer.lab.io.suites import suite_panels
 from fathometer.lab.io.trial import COPY
 from fathometer.runs.application import Heading, Panel
 
@@ -66,7 +68,7 @@ def heading(record: Mapping[str, Any]) -> Heading:
 def panels(record: Mapping[str, Any], path: Path) -> list[Panel]:
     """For each operation bars and a table, and the same of compressed formats apart."""
     rows = record["results"]["rows"]
-    drawn: list[Panel] = []
+    drawn: list[Panel] = suite_panels(suite) if (suite := record["results"].get("suite")) else []
     for operation, device in record["results"]["raw"].items():
         for compressed in (False, True):
             ordered = [rows[n] for n in ranked(rows, operation, compressed)]
@@ -74,6 +76,9 @@ def panels(record: Mapping[str, Any], path: Path) -> list[Panel]:
                 drawn += [_bars(ordered, operation, compressed, device), _table(ordered, operation, compressed)]
         if failed := failures(record["results"], operation):
             drawn.append(_failures(failed, operation))
+    if filters := record["results"].get("filters"):
+        title = "Which filters pay on this disk"
+        drawn.append({"kind": "points of text", "title": title, "points": filter_lines(filters)})
     return drawn
 
 

@@ -38,15 +38,18 @@ class Expected(ABC):
             wrong += int(np.count_nonzero(read.view(np.uint32) != values.view(np.uint32)))
         return wrong
 
-    def error(self, block: NDArray[np.float32], lo: Sequence[int]) -> tuple[float, float]:
-        """Sums of squares over a block at `lo`: of the deviations from what it should hold, and of that."""
-        deviation = energy = 0.0
+    def error(self, block: NDArray[np.float32], lo: Sequence[int]) -> tuple[float, float, float]:
+        """Sums of squares over a block at `lo`: of the deviations from what it should hold, and of that; and the
+        largest deviation."""
+        deviation = energy = largest = 0.0
         hi = [a + n for a, n in zip(lo, block.shape, strict=True)]
         for box, values in self._pieces(lo, hi):
             wanted = values.astype(np.float64)
-            deviation += float(np.sum((block[within(box, lo)] - wanted) ** 2))
+            difference = block[within(box, lo)] - wanted
+            deviation += float(np.sum(difference**2))
             energy += float(np.sum(wanted**2))
-        return deviation, energy
+            largest = max(largest, float(np.abs(difference).max(initial=0.0)))
+        return deviation, energy, largest
 
 
 class Pattern(Expected):

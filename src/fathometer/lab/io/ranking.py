@@ -16,7 +16,9 @@ from fathometer.base.formatting import bytes_in_words, megabytes, number_of, rat
 from fathometer.base.text_tables import TextColumn, aligned
 from fathometer.lab.io.cases import WRITABLE, StorageCase, way
 from fathometer.lab.io.trial import MOST_RESIDENT, Bench, Sample
+from fathometer.lab.statistics.differences import differences
 from fathometer.lab.statistics.interval import Estimate, interval
+from fathometer.lab.statistics.ratios import paired_ratios
 from fathometer.lab.statistics.told import Leader, ends, leader
 from fathometer.record.envelope import Figure
 from fathometer.storage.volumes.strategy import ROOT, Strategy
@@ -121,6 +123,11 @@ def row_of(
         "wrong_cells": wrong,
         "relative_error": max(errors) if errors else None,
         "compressed": case.compressed,
+        "compression": _compression([sample.compression for sample in samples if sample.compression]),
+        "slabs": case.slabs,
+        "write_seconds": [
+            sample.compression["write_seconds"] if sample.compression else sample.seconds for sample in samples
+        ],
         "capped": None if capped is None else {"grid": capped.grid, "why": capped.why},
         "resident_share": resident,
         "other_ranks_blocks": any(sample.shifted for sample in samples),
@@ -129,6 +136,18 @@ def row_of(
         "phases": _phases(samples),
         "all_seconds": [sample.seconds for sample in samples],
         "rounds": list(range(1, len(samples) + 1)),
+    }
+
+
+def _compression(samples: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+    """Medians of the repetitions; of errors the largest. None: nothing was compressed."""
+    if not samples:
+        return None
+    return {
+        key: None
+        if any(sample[key] is None for sample in samples)
+        else (max if key.endswith("error") else median)(sample[key] for sample in samples)
+        for key in samples[0]
     }
 
 
@@ -191,6 +210,53 @@ def leading(rows: Sequence[Mapping[str, Any]], seed: int, **only: str) -> dict[s
             kept = {best.setting, *best.as_good}
             found[operation] = Leading(tuple(n for n in places if n in kept), best.rounds, best.rounds_needed)
     return found
+
+
+def filters_that_pay(rows: Sequence[Mapping[str, Any]], seed: int) -> list[dict[str, Any]]:
+    """For each operation and compressed way that can be compared: how many times the rate of the best plain way it
+    has, of the rounds that both have, and whether it pays: beyond doubt, at a level for all of them."""
+    found = []
+    best = leading(rows, seed)
+    for operation, plain in best.items():
+        base = rows[plain.places[0]]
+        packed = [rows[place] for place in ranked(rows, operation, True) if comparable(rows[place])]
+        ratios = {n: paired_ratios(_by_round(base), _by_round(row)) for n, row in enumerate(packed)}
+        told = differences({n: values for n, values in ratios.items() if values})
+        for n, row in enumerate(packed):
+            one = told.get(n)
+            if one is None:
+                continue
+            low, high = ends(one.corrected) if one.could_differ else (None, None)
+            found.append(
+                {
+                    "operation": operation,
+                    "way": f"{way_of(row)}, {row['format']}",
+                    "than": f"{way_of(base)}, {base['format']}",
+                    "times": one.corrected.median,
+                    "low": low,
+                    "high": high,
+                    "pays": one.differs and one.corrected.low > 1,
+                    "lossy": row["relative_error"] is not None,
+                }
+            )
+    return found
+
+
+def _by_round(row: Mapping[str, Any]) -> dict[int, float]:
+    return dict(zip(row["rounds"], row["all_seconds"], strict=True))
+
+
+def filter_lines(filters: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Which filters pay on this disk, in words."""
+    lines = []
+    for one in filters:
+        held = f" ({one['low']:.2f} to {one['high']:.2f})" if one["low"] is not None else ""
+        verb = "pays here" if one["pays"] else "does not pay here" if one["times"] <= 1 else "is not shown to pay here"
+        loss = ", and loses digits" if one["lossy"] and one["pays"] else ""
+        lines.append(
+            f"{one['operation']}: {one['way']} {verb}: {one['times']:.2f}{held} times the rate of {one['than']}{loss}"
+        )
+    return lines
 
 
 def remembered_rows(rows: Sequence[Mapping[str, Any]], seed: int) -> list[Mapping[str, Any]]:
@@ -265,9 +331,14 @@ def remarks(row: Mapping[str, Any]) -> str:
     if row["capped"] is not None:
         entries.append(f"capped: {' x '.join(str(n) for n in row['capped']['grid'] if n > 1)} cells")
     if row["compressed"]:
-        entries.append(f"{row['stored_bytes'] / row['logical_bytes']:.2f} of the bytes stored")
+        entries.append(f"{row['stored_bytes'] / row['logical_bytes']:.3g} of the bytes stored")
+    if (own := row.get("compression")) is not None:
+        without = own["without_transform_bytes_per_second"]
+        entries.append(f"{own['compress_seconds']:.3g} s compressing, {own['write_seconds']:.3g} s writing")
+        entries += [f"without compressing {rate_in_words(without)}"] if without else []
     if row["relative_error"] is not None:
-        entries.append(f"relative error {row['relative_error']:.1e}")
+        rms, largest = (f", rms {own['rms_error']:.1e}", f", largest {own['largest_error']:.1e}") if own else ("", "")
+        entries.append(f"relative error {row['relative_error']:.1e}{rms}{largest}")
     return ", ".join(entries)
 
 
@@ -303,6 +374,7 @@ def table_lines(envelope: Mapping[str, Any]) -> list[str]:
                 f"{rate_in_words(again['bytes_per_second'])} ({again_text(again)}), {again['ratio_to_raw']:.2f} of "
                 "the device's" + (f" ({remarks(again)})" if remarks(again) else "")
             )
+    text += ["", *filter_lines(results["filters"])] if results["filters"] else []
     return text + [f"note: {note}" for note in results["notes"]]
 
 

@@ -23,7 +23,7 @@ from fathometer.base.errors import InputError
 from fathometer.lab.io.cases import StorageCase, usual_read
 from fathometer.lab.io.options import Steps
 from fathometer.lab.io.pattern import Expected, Pattern, Piece
-from fathometer.lab.io.trial import COPY, PHASES, SPACING, WRITTEN, Bench, Clock, Sample
+from fathometer.lab.io.trial import COPY, PHASES, SPACING, WRITTEN, Bench, Clock, Lost, Sample
 from fathometer.storage.volumes.block import TIME, VolumeInfo
 from fathometer.storage.volumes.boxes import Box, slabs
 from fathometer.storage.volumes.reader import open_shared
@@ -134,7 +134,8 @@ class StepsBench(Bench):
         with ledger.file("volume", "write"), ExitStack() as opened:
             with clock.phase("open"):
                 writers = [
-                    opened.enter_context(VolumeWriter(path, self.info, self.comm, case.strategy)) for path in paths
+                    opened.enter_context(VolumeWriter(path, self.info, self.comm, case.strategy, errors=False))
+                    for path in paths
                 ]
             for step in range(self.steps.steps):
                 place = step % held
@@ -153,19 +154,27 @@ class StepsBench(Bench):
                 opened.close()
         own, seconds = self._ended(clock, begin)
         stored = sum(self._stored(path) for path in paths)
-        wrong, error = self._read_back(case, paths, patterns)
+        wrong, error, lost = self._read_back(case, paths, patterns)
         for path in paths:
             self.remove(path)
         return self._sample(
-            seconds=seconds, clock=clock, own=own, stored=stored, wrong=wrong, error=error, resident=0.0, shifted=False
+            seconds=seconds,
+            clock=clock,
+            own=own,
+            stored=stored,
+            wrong=wrong,
+            error=error,
+            resident=0.0,
+            shifted=False,
+            compression=self._compression(writers, lost, seconds),
         )
 
     def _read_back(
         self, case: StorageCase, paths: Sequence[Path], patterns: Sequence[StepPattern]
-    ) -> tuple[int, float | None]:
-        """Collective. What `_summed` tells of all files. They are read in slabs of whole steps, ranks in turns, which
-        are contiguous however short the runs of a block are."""
-        wrong, deviation, energy = 0, 0.0, 0.0
+    ) -> tuple[int, float | None, Lost]:
+        """Collective. What `_summed` tells of all files, and this rank's errors. They are read in slabs of whole steps,
+        ranks in turns, which are contiguous however short the runs of a block are."""
+        wrong, deviation, energy, largest, values = 0, 0.0, 0.0, 0.0, 0
         shape = self.info.shape
         all_slabs = list(slabs((0,) * len(shape), shape, CHUNK_BYTES // ITEM_BYTES))
         nothing: Box = (0,) * len(shape), (0,) * len(shape)
@@ -174,6 +183,8 @@ class StepsBench(Bench):
                 for first in range(0, len(all_slabs), self.comm.size):
                     mine = first + self.comm.rank
                     box = all_slabs[mine] if mine < len(all_slabs) else nothing
-                    parts: tuple[Any, ...] = self._compared(volume.read(*box), box, case.lossy, pattern)
+                    found = volume.read(*box)
+                    parts: tuple[Any, ...] = self._compared(found, box, case.lossy, pattern)
                     wrong, deviation, energy = wrong + parts[0], deviation + parts[1], energy + parts[2]
-        return self._summed(wrong, deviation, energy, case.lossy)
+                    largest, values = max(largest, parts[3]), values + found.size
+        return *self._summed(wrong, deviation, energy, case.lossy), (largest, deviation, values)

@@ -24,6 +24,7 @@ from fathometer.lab.io.page_cache import drop, stored_bytes
 from fathometer.lab.io.pattern import Expected, Pattern
 from fathometer.parallel.collectives import allgather, allreduce, barrier, collective_errors
 from fathometer.parallel.decomposition import Decomposition, Index3
+from fathometer.record.ranks import compression_figures
 from fathometer.storage import atomic
 from fathometer.storage.reading import reading
 from fathometer.storage.volumes.block import VolumeInfo
@@ -45,6 +46,8 @@ SPACING = 10.0  # m, of the cells of a made volume
 CLOCKS = 1000  # times a reading of the clock that a sample lasts at least
 READINGS = 100  # of the clock, of which the mean distance is taken
 
+Lost = tuple[float, float, int]  # largest error, sum of squares, of how many values
+
 
 @dataclass(frozen=True)
 class Sample:
@@ -57,6 +60,7 @@ class Sample:
         stored_bytes: of all files.
         wrong: cells that were not as they should be, of all ranks.
         error: relative L2 of what lost digits by intent; None: nothing did.
+        compression: what it took, saved and lost (record/ranks.py); None: nothing was compressed, or it was read.
         resident: share of a file in memory before it was read.
         shifted: whether each rank read another one's block.
     """
@@ -69,6 +73,7 @@ class Sample:
     error: float | None
     resident: float
     shifted: bool
+    compression: dict[str, Any] | None = None
 
 
 def least_seconds() -> float:
@@ -163,7 +168,7 @@ class Bench:
         begin = self._start()
         with ledger.file("volume", "write"):
             with clock.phase("open"):
-                writer = VolumeWriter(path, self.info, self.comm, case.strategy)
+                writer = VolumeWriter(path, self.info, self.comm, case.strategy, errors=False)
             with clock.phase("transfer"):
                 writer.write(block, lo)
             with clock.phase("flush"):
@@ -175,10 +180,18 @@ class Bench:
         box = self.box((self.comm.rank + 1) % self.comm.size)
         with open_shared(str(path), Path(), self.comm, usual_read(case.form)) as volume, ledger.phase("verify"):
             values = volume.read(*box)
-        wrong, error = self._verified(values, box, case.lossy)
+        wrong, error, lost = self._verified(values, box, case.lossy)
         self.remove(path)
         return self._sample(
-            seconds=seconds, clock=clock, own=own, stored=stored, wrong=wrong, error=error, resident=0.0, shifted=False
+            seconds=seconds,
+            clock=clock,
+            own=own,
+            stored=stored,
+            wrong=wrong,
+            error=error,
+            resident=0.0,
+            shifted=False,
+            compression=self._compression([writer], lost, seconds),
         )
 
     def _start(self) -> float:
@@ -197,7 +210,9 @@ class Bench:
 
     def source(self, case: StorageCase) -> Path:
         """Collective. The file that is read, written where it is not there yet."""
-        name = "x".join(map(str, self.pattern.shape)) + f"-{case.strategy.filter}-{case.strategy.bits}"
+        own = case.strategy
+        kind = "-".join(map(str, (own.filter, own.bits, own.levels, *own.shares)))
+        name = "x".join(map(str, self.pattern.shape)) + f"-{kind}"
         path = self.folder / f"{name}.{case.format}"
         there = self.comm.bcast(path.exists() if self.comm.rank == 0 else None)
         if not there:
@@ -227,7 +242,7 @@ class Bench:
             with clock.phase("close"):
                 opened.close()
         own, seconds = self._ended(clock, begin)
-        wrong, error = self._verified(values, box, case.lossy)
+        wrong, error, _ = self._verified(values, box, case.lossy)
         stored = self._stored(path)
         return self._sample(
             seconds=seconds,
@@ -270,20 +285,33 @@ class Bench:
             remove_volume(path, self.folder)
         barrier(self.comm)
 
-    def _verified(self, values: NDArray[Any], box: Box, lossy: bool) -> tuple[int, float | None]:
-        """Collective. As `_summed`, of one array."""
+    def _verified(self, values: NDArray[Any], box: Box, lossy: bool) -> tuple[int, float | None, Lost]:
+        """Collective. As `_summed`, of one array, and this rank's errors."""
         with ledger.phase("verify"):
-            parts = self._compared(values, box, lossy, self.pattern)
-        return self._summed(*parts, lossy)
+            wrong, deviation, energy, largest = self._compared(values, box, lossy, self.pattern)
+        return *self._summed(wrong, deviation, energy, lossy), (largest, deviation, values.size)
 
-    def _compared(self, values: NDArray[Any], box: Box, lossy: bool, pattern: Expected) -> tuple[int, float, float]:
+    def _compression(self, writers: Sequence[VolumeWriter], lost: Lost, seconds: float) -> dict[str, Any] | None:
+        """Collective. What compression took of the seconds, and saved and lost, of all ranks and files; None: nothing
+        was compressed. lost: this rank's errors."""
+        own = ledger.FileAccount()
+        for writer in writers:
+            if writer.compression is not None:
+                own.compress(writer.compression.numbers())
+        if own.compression:
+            own.compress({"largest_error": lost[0], "squared_error": lost[1], "values": lost[2]})
+        ranks = allgather(self.comm, own.compression)
+        return compression_figures(ranks, float(self.comm.bcast(seconds))) if any(ranks) else None
+
+    def _compared(
+        self, values: NDArray[Any], box: Box, lossy: bool, pattern: Expected
+    ) -> tuple[int, float, float, float]:
         """Collective. Cells of this rank that are wrong, of lossy formats those that are no number; sums of squares of
-        the deviations that are there by intent, and of what should be there."""
+        the deviations that are there by intent, and of what should be there; the largest of these deviations."""
         with collective_errors(self.comm):
             if not lossy:
-                return pattern.differing(values, box[0]), 0.0, 0.0
-            deviation, energy = pattern.error(values, box[0])
-            return int(np.count_nonzero(~np.isfinite(values))), deviation, energy
+                return pattern.differing(values, box[0]), 0.0, 0.0, 0.0
+            return int(np.count_nonzero(~np.isfinite(values))), *pattern.error(values, box[0])
 
     def _summed(self, wrong: int, deviation: float, energy: float, lossy: bool) -> tuple[int, float | None]:
         """Collective. Wrong cells of all ranks, and the relative error of lossy formats."""
@@ -303,8 +331,9 @@ class Bench:
         error: float | None,
         resident: float,
         shifted: bool,
+        compression: dict[str, Any] | None = None,
     ) -> Sample:
         ranks = allgather(self.comm, (clock.seconds, own))
         effective_seconds: float = self.comm.bcast(seconds)
         phases, done = [phase_seconds for phase_seconds, _ in ranks], [own_seconds for _, own_seconds in ranks]
-        return Sample(effective_seconds, phases, done, stored, wrong, error, resident, shifted)
+        return Sample(effective_seconds, phases, done, stored, wrong, error, resident, shifted, compression)

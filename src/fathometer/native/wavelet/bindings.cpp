@@ -87,16 +87,18 @@ auto wavelet_encode(const Index3 &cells, const Index3 &edge, const Index3 &halvi
         }
     }
     for (std::size_t s = 0; s < all.size(); ++s)
-        check_arrays({{"lists", lists[s], {all[s].values}}, {"high", high[s], {all[s].high}}, {"low", low[s], {all[s].low}}});
+        check_arrays(
+            {{"lists", lists[s], {all[s].values}}, {"high", high[s], {all[s].high}}, {"low", low[s], {all[s].low}}});
     nb::gil_scoped_release unlocked;
-    const Encoded e = encode(cut, first, count, values.data(), coarse.data(),
-                             {pointers<float>(lists), pointers<uint8_t>(high), pointers<uint8_t>(low)}, checks.data(),
-                             with_error);
+    const Encoded e =
+        encode(cut, first, count, values.data(), coarse.data(),
+               {pointers<float>(lists), pointers<uint8_t>(high), pointers<uint8_t>(low)}, checks.data(), with_error);
     return std::make_tuple(e.transform_seconds, e.choice_seconds, e.error_seconds, e.bad, e.largest, e.squares);
 }
 
 // Begins within an array, rising, one for each block and the end.
-template <class A> const int64_t *checked_begins(const Input<int64_t, 2> &begins, int which, int64_t blocks, const A &of) {
+template <class A>
+const int64_t *checked_begins(const Input<int64_t, 2> &begins, int which, int64_t blocks, const A &of) {
     const int64_t *own = begins.data() + which * (blocks + 1);
     require(own[0] >= 0 && own[blocks] <= shape_of<1>(of)[0] && std::is_sorted(own, own + blocks + 1),
             "begins rise within their array");

@@ -237,7 +237,8 @@ Index3 index_of(int64_t n, const Index3 &first, const Index3 &count) {
 
 Index3 cells_of(const Cut &cut, const Index3 &first, const Index3 &count, int level) {
     const Index3 last{first[0] + count[0] - 1, first[1] + count[1] - 1, first[2] + count[2] - 1};
-    const Index3 more = cut.block(last).at(level), start = begin_of(cut, first, level), end = begin_of(cut, last, level);
+    const Index3 more = cut.block(last).at(level), start = begin_of(cut, first, level),
+                 end = begin_of(cut, last, level);
     return {end[0] + more[0] - start[0], end[1] + more[1] - start[1], end[2] + more[2] - start[2]};
 }
 
@@ -305,8 +306,8 @@ Encoded encode(const Cut &cut, const Index3 &first, const Index3 &count, const f
             // The corner goes to the file as values, so that what is read is this again.
             const Index3 corner = block.at(levels);
             const float scale = block.scale(levels);
-            float *mine_coarse = coarse + place_in(minus(begin_of(cut, index, levels), begin_of(cut, first, levels)),
-                                                   in_coarse);
+            float *mine_coarse =
+                coarse + place_in(minus(begin_of(cut, index, levels), begin_of(cut, first, levels)), in_coarse);
             rows(corner, 0, block.cells, 0, in_coarse, [&](int64_t from, int64_t to, int64_t k) {
                 for (int64_t i = 0; i < k; ++i) {
                     mine_coarse[to + i] = own[from + i] / scale;

@@ -6,8 +6,8 @@
 // Of a block of N cells a *share* 1:s keeps ceil(N / s) coefficients, all of the corner always; those of a share that
 // the one before has not are in a list of their own, in scan order. Places are coded after Elias (1974, J. ACM 21,
 // 246-260) and Fano (1971): of n places below N the l = floor(log2(N / n)) low bits of each, one after the other, and
-// their high parts h as a row of bits in which bit h + i is set for the i-th place. Its length depends on N and n alone.
-// A share of all cells (1:1) needs no places: it has what is left.
+// their high parts h as a row of bits in which bit h + i is set for the i-th place. Its length depends on N and n
+// alone. A share of all cells (1:1) needs no places: it has what is left.
 //
 // Each list has a check for each level: two sums after Fletcher (1982, IEEE Trans. Commun. 30, 247-252) over values and
 // places, begun with the numbers of block, share and level, so that lists that are exchanged are noticed too.
@@ -35,10 +35,10 @@ struct Cut {
 
 // What a block has of a share.
 struct List {
-    std::int64_t values;   // how many
-    int low_bits;          // of each place
+    std::int64_t values;    // how many
+    int low_bits;           // of each place
     std::int64_t high, low; // bytes of the places
-    bool rest;             // all that is left: no places
+    bool rest;              // all that is left: no places
 };
 std::vector<List> lists_of(const Block &block, const std::vector<std::int64_t> &shares);
 
@@ -54,12 +54,12 @@ template <class Values, class Bytes> struct Lists {
 
 struct Encoded {
     double transform_seconds = 0, choice_seconds = 0, error_seconds = 0; // of all threads together
-    std::int64_t bad = -1; // place in `values` of a block that holds what is no finite number, or becomes so
+    std::int64_t bad = -1;           // place in `values` of a block that holds what is no finite number, or becomes so
     double largest = 0, squares = 0; // error of what the shares hold together: largest, and sum of squares
 };
 
-// Blocks [first, first + count) of a volume, which `values` holds. coarse: the corners, as values. checks: [block][share]
-// [level, coarse first]. with_error: find out what the error of all shares is.
+// Blocks [first, first + count) of a volume, which `values` holds. coarse: the corners, as values. checks:
+// [block][share] [level, coarse first]. with_error: find out what the error of all shares is.
 Encoded encode(const Cut &cut, const Index3 &first, const Index3 &count, const float *values, float *coarse,
                const Lists<float *, std::uint8_t *> &lists, std::uint64_t *checks, bool with_error);
 

@@ -20,8 +20,8 @@ void lift(float weight, const float *left, const float *right, float *target, in
         target[k] = madd(weight, left[k] + right[k], target[k]);
 }
 
-// The same lifting steps both ways: `lift_odd(w)` adds w times their neighbours to the values of odd number, `lift_even`
-// to those of even number, `scale` multiplies the two halves.
+// The same lifting steps both ways: `lift_odd(w)` adds w times their neighbours to the values of odd number,
+// `lift_even` to those of even number, `scale` multiplies the two halves.
 template <class L> void analyse(const L &lines) {
     lines.lift_odd(alpha);
     lines.lift_even(beta);

@@ -1,8 +1,9 @@
 // The biorthogonal wavelet transform CDF 9/7 of a block of values, and its inverse.
 //
-// By lifting, as Daubechies & Sweldens (1998, J. Fourier Anal. Appl. 4, 247-269) factor the filters of Cohen, Daubechies
-// & Feauveau (1992); a block is continued by its mirror image about its first and last value. The scaling makes the
-// transform nearly orthonormal: a change of a coefficient changes the values by nearly the same root of a sum of squares.
+// By lifting, as Daubechies & Sweldens (1998, J. Fourier Anal. Appl. 4, 247-269) factor the filters of Cohen,
+// Daubechies & Feauveau (1992); a block is continued by its mirror image about its first and last value. The scaling
+// makes the transform nearly orthonormal: a change of a coefficient changes the values by nearly the same root of a sum
+// of squares.
 //
 // A halving along an axis puts the ceil(n / 2) low-pass coefficients before the floor(n / 2) high-pass ones. The
 // *level* l of a block is what l halvings of each axis leave, its corner; an axis takes part in as many as it has.

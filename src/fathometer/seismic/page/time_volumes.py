@@ -15,7 +15,7 @@ from fathometer.base import ledger
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.pictures.colours import below_water, interval_velocities
 from fathometer.pictures.panel_layout import TIME_RATIO
-from fathometer.report.decimation import Read, as_bytes, averaged, factors_for, first_centre, span, three
+from fathometer.report.decimation import Read, as_bytes, averaged, first_centre, span, three
 from fathometer.runs.application import Panel
 from fathometer.seismic.page.map_panel import Outline
 from fathometer.seismic.page.run_data import FILES, RunData, times
@@ -23,11 +23,12 @@ from fathometer.seismic.page.volume_panel import (
     BALANCED,
     MOST_IMAGE,
     MOST_PROPERTY,
+    averaged_volume,
     balanced_codes,
     cells_of,
     property_bytes,
 )
-from fathometer.storage.volumes.volume import open_volume
+from fathometer.storage.volumes.volume import Volume, open_volume
 
 TWO_WAY_TIME = "two-way time (s)"
 # What report/page.js needs of a vertical axis other than depth in m. ratio: height of a section over its width.
@@ -42,7 +43,7 @@ class TimeVolume:
     """An open volume over places and two-way times.
 
     Attributes:
-        shape: cells along x, y, t. spacing, origin: m, m, s. read: boxes (x, y, t).
+        shape: cells along x, y, t. spacing, origin: m, m, s. read: boxes (x, y, t). volume: the file.
     """
 
     path: str
@@ -50,6 +51,7 @@ class TimeVolume:
     spacing: tuple[float, ...]
     origin: tuple[float, ...]
     read: Read
+    volume: Volume
 
 
 @contextmanager
@@ -68,7 +70,7 @@ def time_volume(run: RunData, kind: str) -> Iterator[TimeVolume]:
             raise InputError(
                 f"{path}: holds {times(shape)} samples now, the record {times(grid.shape)}: it has been replaced"
             )
-        yield TimeVolume(str(path), shape, grid.spacing, grid.origin, cells_of(volume))
+        yield TimeVolume(str(path), shape, grid.spacing, grid.origin, cells_of(volume), volume)
 
 
 def outline(run: RunData) -> Outline:
@@ -80,8 +82,7 @@ def outline(run: RunData) -> Outline:
 def time_image_panel(run: RunData) -> Panel:
     """The image, with the RMS velocity."""
     with time_volume(run, "image") as image:
-        factors = factors_for(image.shape, MOST_IMAGE)
-        values = averaged(image.read, image.shape, factors)
+        factors, values = averaged_volume(image.volume, MOST_IMAGE)
     velocity, note = _velocity(run, factors)
     steps = [d * f for d, f in zip(image.spacing, factors, strict=True)]
     first = first_centre(image.origin, image.spacing, factors)
@@ -121,8 +122,7 @@ def faded(columns: Values, velocity: Values | None, first: float, step: float) -
 def fold_panel(run: RunData) -> Panel:
     """The fold: how many traces are summed at each sample."""
     with time_volume(run, "fold") as fold:
-        factors = factors_for(fold.shape, MOST_PROPERTY)
-        values = averaged(fold.read, fold.shape, factors)
+        factors, values = averaged_volume(fold.volume, MOST_PROPERTY)
     caption = "How many traces are summed at a sample; those that are tapered count in part."
     if math.prod(factors) > 1:
         caption += f" Shown are means of {times(factors)} samples."

@@ -19,7 +19,7 @@ from fathometer.report.decimation import Read, as_bytes, averaged, factors_for, 
 from fathometer.runs.application import Panel
 from fathometer.seismic.model.earth import EarthFiles
 from fathometer.seismic.page.run_data import FILES, RunData, times
-from fathometer.storage.volumes.volume import Volume, open_volume
+from fathometer.storage.volumes.volume import Volume, open_volume, reference_at
 
 MOST_IMAGE, MOST_PROPERTY = 1_000_000, 250_000  # values on a page
 BALANCED = (
@@ -41,8 +41,7 @@ def depth_panel(run: RunData, kind: str, title: str) -> Panel:
     path = run.files[kind]
     with open_volume(path.name, path.parent) as volume, ledger.file(FILES, "read"):
         shape = three(volume.info.shape)
-        factors = factors_for(shape, MOST_IMAGE)
-        image = averaged(cells_of(volume), shape, factors)
+        factors, image = averaged_volume(volume, MOST_IMAGE)
     earth, note = _earth_of_shape(run, shape)
     spacing, origin = _spacing_and_origin(earth, volume.info.spacing, volume.info.origin)
     columns: npt.NDArray[np.floating] = image.reshape(-1, image.shape[2])
@@ -69,6 +68,26 @@ def depth_panel(run: RunData, kind: str, title: str) -> Panel:
         "image": as_bytes(codes.reshape(image.shape), spacing, origin, factors),
         "property": velocity,
     }
+
+
+def averaged_volume(volume: Volume, most: int) -> tuple[tuple[int, int, int], npt.NDArray[np.float64]]:
+    """Means over blocks of cells (x, y, z), at most `most` of them, and how many cells are in one along each axis.
+
+    Where the file has levels of box means, they are made of one of these: factors are then multiples of its cells.
+    """
+    shape = three(volume.info.shape)
+    factors = factors_for(shape, most)
+    flat = len(volume.info.shape) == 2
+    level = min(volume.levels, min(f for axis, f in enumerate(factors) if not (flat and axis == 1)).bit_length() - 1)
+    cells = three([1 << level] * len(volume.info.shape))  # of the volume, in one of the level
+    if not level or any(n < 1 << level for n in volume.info.shape):
+        return factors, averaged(cells_of(volume), shape, factors)
+    x, y, z = (-(-f // c) * c for f, c in zip(factors, cells, strict=True))
+    whole = three([n // f * f // c for n, f, c in zip(shape, (x, y, z), cells, strict=True)])
+    reference = reference_at(volume.path.name, volume.path.parent, level)
+    with open_volume(reference, volume.path.parent) as coarse:
+        means = averaged(cells_of(coarse), whole, (x // cells[0], y // cells[1], z // cells[2]))
+    return (x, y, z), means
 
 
 def cells_of(volume: Volume) -> Read:

@@ -81,6 +81,7 @@ class Volume(Protocol):
     path: Path
     info: VolumeInfo
     stored: Stored
+    levels: int  # of box means in the file, beside it
 
     def read(self, lo: Sequence[int], hi: Sequence[int]) -> Floats:
         """The block [lo, hi), shape hi - lo, as a C-contiguous copy in native byte order and the dtype of `float_type`;
@@ -111,6 +112,8 @@ class BlockReader(ABC):
 
     stored: how the values lie in the file; None: as in the volume.
     """
+
+    levels = 0  # of box means in the file, beside it
 
     def __init__(self, path: Path, info: VolumeInfo, stored: Stored | None = None) -> None:
         self.path = path

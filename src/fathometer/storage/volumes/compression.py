@@ -15,11 +15,14 @@ from fathometer.base import ledger
 class Compression:
     """Attributes:
     compress_seconds: of this rank's threads in the transform and the coding, while it writes.
+    error_seconds: in finding the errors, which is no part of writing. find_errors: whether they are found.
     plain_bytes: of the values that it wrote. stored_bytes: of the whole file, on one rank.
     largest_error, squared_error: of the values as they are read back: largest difference, sum of squares.
     """
 
+    find_errors: bool = True
     compress_seconds: float = 0.0
+    error_seconds: float = 0.0
     plain_bytes: int = 0
     stored_bytes: int = 0
     largest_error: float = 0.0
@@ -40,6 +43,10 @@ class Compression:
         squares = float(np.vdot(difference, difference))
         self.add_errors(float(difference.max(initial=0.0)), squares, written.size)
 
+    def numbers(self) -> dict[str, float]:
+        """By name, as `ledger.compressed` takes them."""
+        return {name: number for name, number in asdict(self).items() if name != "find_errors"}
+
     def tell(self) -> None:
         """Add it to the account of the file that is being written."""
-        ledger.compressed(asdict(self))
+        ledger.compressed(self.numbers())

@@ -83,7 +83,8 @@ def whole_steps(
 
     InputError, the same on all ranks, where the blocks do not fill whole steps: levels and wavelets need that.
     """
-    boxes = [box for box in allgather(comm, (tuple(map(int, lo)), block.shape)) if math.prod(box[1])]
+    own: Box = tuple(map(int, lo)), tuple(block.shape)
+    boxes = [box for box in allgather(comm, own) if math.prod(box[1])]
     if not boxes:
         return 0, 0
     ends = surrounding([(first, tuple(a + n for a, n in zip(first, cells, strict=True))) for first, cells in boxes])
@@ -101,7 +102,7 @@ def coarser(
     A cell's value does not depend on the ranks. InputError as `whole_steps`.
     """
     begin, end = whole_steps(path, info.shape, info.stepped, block, lo, comm)
-    steps: tuple[tuple[int, ...], tuple[int, ...]] = ((begin,), (end,)) if info.stepped else ((), ())
+    steps: Box = ((begin,), (end,)) if info.stepped else ((), ())
     for level in range(1, levels + 1):
         finer, shape = info_at(info, level - 1).shape[info.stepped :], info_at(info, level).shape[info.stepped :]
         own = own_box(shape, comm)
@@ -109,9 +110,9 @@ def coarser(
             tuple(min(cell * (1 if n == half else 2), n) for cell, n, half in zip(ends, finer, shape, strict=True))
             for ends in own
         )
-        wanted = (*steps[0], *first), (*steps[1], *last)
-        held = tuple(map(int, lo)), tuple(int(a) + n for a, n in zip(lo, block.shape, strict=True))
-        if comm.size > 1 or (math.prod(extent(wanted)) and overlap(held, wanted) != held):
+        wanted: Box = (*steps[0], *first), (*steps[1], *last)
+        held: Box = tuple(map(int, lo)), tuple(int(a) + n for a, n in zip(lo, block.shape, strict=True))
+        if comm.size > 1 or (math.prod(extent(wanted)) > 0 and overlap(held, wanted) != held):
             block = exchange(comm, block, lo, *wanted)
         with collective_errors(comm), atomic.writing(path):
             for axis, (n, half) in enumerate(zip(finer, shape, strict=True), start=int(info.stepped)):

@@ -133,9 +133,14 @@ class Format:
                 f"{path}: filter={strategy.filter} with {INDEPENDENT}: ranks share compressed chunks "
                 f"(allowed: {COLLECTIVE}, {ROOT})"
             )
-        if missing := self.missing(SHARED if coefficients else strategy.name, ranks):
+        if missing := self.lacking(strategy, ranks):
             raise InputError(f"{path}: {missing}")
         return strategy
+
+    def lacking(self, strategy: Strategy, ranks: int) -> str:
+        """What this machine lacks for a strategy, with how to install it; "": nothing. Coefficients of wavelets are
+        written without the format's library on several ranks."""
+        return self.missing(SHARED if strategy.filter == WAVELET else strategy.name, ranks)
 
 
 RAW = (SHARED, COLLECTIVE, INDEPENDENT, NONBLOCKING, ROOT)

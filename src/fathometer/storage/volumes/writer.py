@@ -55,13 +55,16 @@ class VolumeWriter(SharedWriter[Sink]):
     """A volume being written by all ranks; collective, each of its methods too. A context manager, which closes.
 
     Values are written as float32 or float64 (info.dtype), in native byte order unless the format prescribes another.
-    compression: after closing, what compression took and lost, of this rank; None: there was none.
+    errors: find out what lossy compression loses. compression: after closing, what it took and lost on this rank;
+    None: there was none.
 
     Raises InputError: suffix, shape, dtype, names, strategy; FathometerError: a failure of the system (disk full, no
     permission, no such folder). Both the same on all ranks.
     """
 
-    def __init__(self, path: Path, info: VolumeInfo, comm: MPI.Intracomm, strategy: Strategy | None = None) -> None:
+    def __init__(
+        self, path: Path, info: VolumeInfo, comm: MPI.Intracomm, strategy: Strategy | None = None, errors: bool = True
+    ) -> None:
         from mpi4py import MPI
 
         dtype = np.dtype(info.dtype).newbyteorder("=")
@@ -87,6 +90,9 @@ class VolumeWriter(SharedWriter[Sink]):
             if not self._through_root or comm.rank == 0:
                 ranks = MPI.COMM_SELF if self._through_root else comm
                 self._file = sink(part, path, self.info, ranks, self.strategy)
+                compression: Compression | None = getattr(self._file, "compression", None)
+                if compression is not None:
+                    compression.find_errors = errors
 
     def write(self, block: NDArray[Any], lo: Sequence[int]) -> None:
         """Write this rank's block [lo, lo + block.shape), which may be empty.

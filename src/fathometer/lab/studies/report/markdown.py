@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fathometer.base.text_tables import cell_text, markdown_lines
+from fathometer.lab.landscape import Published
 from fathometer.lab.studies.asked import answer_of
 from fathometer.lab.studies.levels import assumption
-from fathometer.lab.studies.published import Published, published
+from fathometer.lab.studies.published import published
 from fathometer.lab.studies.report.cells import Cell, Legend
 from fathometer.lab.studies.report.compared import answered
 from fathometer.lab.studies.report.description import command, configuration, description, keys

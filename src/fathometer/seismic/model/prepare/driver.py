@@ -95,12 +95,12 @@ def prepare_model(request: PreparationRequest, source: Source, say: Callable[[st
     Raises InputError for an error in the request or the model, or too little memory, FathometerError where the system
     refuses to write; a file that exists is then unchanged, or replaced by a complete one.
     """
-    files = {"model": request.output}
+    files, strategy = {"model": request.output}, Strategy.of(request.write)
     for name in ("epsilon", "delta"):
         if getattr(request, name) is not None:
             files[name] = request.output.with_name(f"{request.output.stem}-{name}{request.output.suffix}")
     for path in files.values():
-        check_writable(path, Strategy(), 1)
+        check_writable(path, strategy, 1)
         require_replaceable(path)
         for read in source.paths:
             _require_other(path, read)
@@ -113,7 +113,7 @@ def prepare_model(request: PreparationRequest, source: Source, say: Callable[[st
         unit = (source.unit or "") if name == "model" else ""
         info = replace(volume_info(plan.result, properties[name].dtype, unit, source.place), unit=unit or None)
         block = properties[name].reshape(info.shape)
-        write_volume(path, info, block, [0] * block.ndim, MPI.COMM_SELF)
+        write_volume(path, info, block, [0] * block.ndim, MPI.COMM_SELF, strategy)
         low, high = properties[name].min(), properties[name].max()
         say(f"{path}: {_description(plan.result)}, {low:g} to {high:g} {unit}".rstrip())
     return files

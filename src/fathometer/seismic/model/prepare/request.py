@@ -29,6 +29,7 @@ class PreparationRequest:
         smooth: standard deviations. epsilon, delta: rules, or volumes on the model's cells; None: 0, not written.
         mean: of what smoothing and new cells are the mean, one of means.MEANS; None: what suits the model.
         sea_floor: above it rules are 0 and nothing is smoothed.
+        write: strategy (storage/volumes/strategy.py) of the files.
     """
 
     model: str = option("a volume (of one array: models.npz:vp), or picks (.txt, .csv)", "model", metavar="MODEL")
@@ -81,6 +82,12 @@ class PreparationRequest:
         default=None,
         type=read_by(_THOMSEN, "sea_floor_of"),
         metavar="V|depth:Z",
+    )
+
+    write: str = option(
+        "how OUT is stored, as [storage] write: auto:levels=3, auto:filter=wavelet,shares=100/10 ... (auto)",
+        default="auto",
+        metavar="STRATEGY",
     )
 
     @property

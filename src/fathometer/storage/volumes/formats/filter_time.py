@@ -1,6 +1,6 @@
 """How long HDF5's compression filters work, apart from the writing that they are part of.
 
-The library calls a filter by its entry in a table (H5Z_class2_t, H5Zregister). A filter of hdf5plugin is registered once
+The library calls a filter by its entry in a table (H5Z_class2_t, H5Zregister). One of hdf5plugin is registered once
 more, with a function that calls its own and adds up the time of both directions.
 """
 

@@ -257,17 +257,19 @@ class Hdf5Sink:
             self._spot_checks[level].record(block, lo)
         if self.compression is not None and level == 0:
             self.compression.plain_bytes += block.nbytes
-            if self._strategy.lossy:
+            if self._strategy.lossy and self.compression.find_errors:
                 self._find_errors(block, lo)
 
     def _find_errors(self, block: NDArray[Any], lo: Sequence[int]) -> None:
         """Read back what was written, chunk by chunk, and compare."""
         assert self.compression is not None
+        begin = ledger.now()
         hi = [a + n for a, n in zip(lo, block.shape, strict=True)]
         with ledger.phase("compression errors"), _system_errors():
             for part in _calls(self._values[0], lo, hi):
                 found = self._values[0][tuple(map(slice, *part))]
                 self.compression.compare(block[within(part, lo)], found)
+        self.compression.error_seconds += ledger.now() - begin
 
     def flush(self) -> None:
         """Collective. Hand what was written to the system; have it on the device, where the strategy asks for it."""
@@ -382,9 +384,9 @@ class Hdf5Volume(BlockReader):
             datasets = _datasets(file)
             # The coordinates of axes, as of NetCDF-4, are no volumes where there is anything else, nor are levels.
             names = [name for name, item in datasets.items() if not item.is_scale] if key is None else []
-            if DATASET in names:
-                names = [name for name in names if not _is_level(file, name)]
-            self.key = choose_key(path, key, names or list(datasets))
+            levels = [name for name in datasets if DATASET in datasets and _is_level(file, name)]
+            self.key = choose_key(path, key, [name for name in names if name not in levels] or list(datasets))
+            self.levels = sum(not datasets[name].is_scale for name in levels) if self.key == DATASET else 0
             self._values = datasets[self.key]
             _load_filters(self._values)
             name = f"{path}:{self.key}"

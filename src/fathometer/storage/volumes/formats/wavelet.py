@@ -58,6 +58,8 @@ EDGE = {3: 64, 2: 512}  # cells of a block along each axis, by dimensions
 COARSEST = 2  # a block's corner has at most 2 to this power cells along each axis
 BATCH = 64  # blocks that are decoded together
 
+Lists = tuple[list[NDArray[Any]], list[NDArray[Any]], list[NDArray[Any]]]  # values, high and low, by share
+
 
 @dataclass(frozen=True)
 class Layout:
@@ -124,7 +126,35 @@ class Layout:
     @property
     def coarse(self) -> Index3:
         """Coarsest cells along x, y, z."""
-        return self.solid(info_at_shape(self.shape, self.levels, self.halvings_of_axes))
+        return self.solid(cells_at(self.shape, self.levels, self.halvings_of_axes))
+
+    def numbers(self, first: Index3, count: Index3) -> NDArray[np.int64]:
+        """Of the blocks of a box, z fastest."""
+        places = [np.arange(a, a + n) for a, n in zip(first, count, strict=True)]
+        return np.ravel_multi_index(np.meshgrid(*places, indexing="ij"), self.blocks).reshape(-1)
+
+    def coarse_box(self, first: Index3, count: Index3) -> tuple[Index3, Index3]:
+        """The coarsest cells of a box of blocks: the first, and how many along x, y, z."""
+        cells = [m >> h for m, h in zip(self.edge, self.halvings, strict=True)]
+        x, y, z = (a * m for a, m in zip(first, cells, strict=True))
+        # The last block of an axis need not be a multiple of its coarsest cells.
+        ends = [
+            whole if a + n == blocks else (a + n) * m
+            for a, n, m, whole, blocks in zip(first, count, cells, self.coarse, self.blocks, strict=True)
+        ]
+        return (x, y, z), (ends[0] - x, ends[1] - y, ends[2] - z)
+
+    def empty_lists(self, first: Index3, count: Index3) -> tuple[Lists, NDArray[np.float32], NDArray[np.uint64]]:
+        """Room for what the kernel makes of a box of blocks: values, high and low by share; the corner (x, y, z);
+        checks."""
+        numbers = self.numbers(first, count)
+        sizes = (self.begins[numbers + 1] - self.begins[numbers]).sum(axis=0)
+        values, high, low = (
+            [np.zeros(int(total), np.float32 if part == "values" else np.uint8) for total in sizes[:, p]]
+            for p, part in enumerate(PARTS)
+        )
+        coarse = np.zeros(self.coarse_box(first, count)[1], np.float32)
+        return (values, high, low), coarse, np.empty((len(numbers), len(self.shares), self.levels + 1), np.uint64)
 
     @property
     def halvings_of_axes(self) -> list[int]:
@@ -147,7 +177,7 @@ class Layout:
         return {CHECKS: (checks, np.dtype("<u8")), **lists}
 
 
-def info_at_shape(shape: Sequence[int], level: int, halvings: Sequence[int]) -> list[int]:
+def cells_at(shape: Sequence[int], level: int, halvings: Sequence[int]) -> list[int]:
     """Cells of a level along each axis."""
     return [-(-n // (1 << min(level, most))) for n, most in zip(shape, halvings, strict=True)]
 
@@ -246,36 +276,24 @@ class WaveletSink:
         first, end = layout.solid(box[0], 0), layout.solid(box[1])
         count = (end[0] - first[0], end[1] - first[1], end[2] - first[2])
         axes = layout.axes
-        at, after = (
-            [min(b[axis] * (layout.edge[axis] >> layout.halvings[axis]), layout.coarse[axis]) for axis in axes]
-            for b in (first, end)
-        )
-        # A block alone along its axis need not be a multiple of its coarsest cells.
-        after = [layout.coarse[axis] if end[axis] == layout.blocks[axis] else b for axis, b in zip(axes, after, strict=True)]
         if not values.size:
             return [], np.empty((0,) * len(axes), np.float32), (0,) * len(axes)
-        numbers = self._numbers(first, count)
-        lengths = np.diff(layout.begins, axis=0)[numbers]
-        lists = [
-            [np.zeros(int(total), np.float32 if part == "values" else np.uint8) for total in lengths[..., p].sum(axis=0)]
-            for p, part in enumerate(PARTS)
-        ]
-        coarse = np.empty([b - a for a, b in zip(at, after, strict=True)], np.float32)
-        checks = np.empty((len(numbers), len(layout.shares), layout.levels + 1), np.uint64)
+        numbers = layout.numbers(first, count)
+        lists, coarse, checks = layout.empty_lists(first, count)
         begin = ledger.now()
         with ledger.phase("compress"):
-            *parts, bad, largest, squares = _native.wavelet_encode(
+            transform, choice, error, bad, largest, squares = _native.wavelet_encode(
                 *layout.cut,
                 step,
                 first,
                 count,
                 values.reshape(layout.solid(values.shape)),
-                coarse.reshape(layout.solid(coarse.shape)),
+                coarse,
                 *lists,
                 checks,
-                True,
+                self.compression.find_errors,
             )
-        seconds, (transform, choice, error) = ledger.now() - begin, parts
+        seconds = ledger.now() - begin
         if bad >= 0:
             place = self._place_of(int(numbers[bad]))
             raise InputError(
@@ -283,33 +301,33 @@ class WaveletSink:
                 "large for the transform; allowed: finite numbers"
             )
         own = self.compression
-        own.compress_seconds += seconds * (transform + choice) / max(transform + choice + error, 1e-12)
+        share = error / max(transform + choice + error, 1e-12)  # of the threads' time
+        own.compress_seconds += seconds * (1 - share)
+        own.error_seconds += seconds * share
         own.plain_bytes += values.nbytes
-        own.add_errors(float(largest), float(squares), values.size)
-        return self._pieces(numbers, count, lengths, lists, checks, step), coarse, at
+        if own.find_errors:
+            own.add_errors(float(largest), float(squares), values.size)
+        at, cells = layout.coarse_box(first, count)
+        corner = coarse.reshape([cells[axis] for axis in axes])
+        return self._pieces(numbers, count, lists, checks, step), corner, [at[axis] for axis in axes]
 
     def _place_of(self, number: int) -> str:
         layout = self._layout
         index = np.unravel_index(number, layout.blocks)
         return f"cells from {tuple(int(index[axis]) * layout.edge[axis] for axis in layout.axes)}"
 
-    def _numbers(self, first: Index3, count: Index3) -> NDArray[np.int64]:
-        """Of the blocks of a box, z fastest."""
-        places = [np.arange(a, a + n) for a, n in zip(first, count, strict=True)]
-        return np.ravel_multi_index(np.meshgrid(*places, indexing="ij"), self._layout.blocks).reshape(-1)
-
     def _pieces(
         self,
         numbers: NDArray[np.int64],
         count: Index3,
-        lengths: NDArray[np.int64],
-        lists: list[list[NDArray[Any]]],
+        lists: Lists,
         checks: NDArray[np.uint64],
         step: int,
     ) -> list[tuple[int, NDArray[Any]]]:
         """Runs of bytes of blocks that follow each other along z, and where they belong."""
         layout, pieces = self._layout, []
         shapes = layout.datasets
+        lengths = layout.begins[numbers + 1] - layout.begins[numbers]
         done = np.concatenate([np.zeros_like(lengths[:1]), np.cumsum(lengths, axis=0)])
         for row in range(0, len(numbers), count[2]):
             last = row + count[2]
@@ -345,7 +363,7 @@ def is_wavelet(file: Any) -> bool:
 
 
 class WaveletVolume(BlockReader):
-    """A volume of coefficients, whole or at a level or share, for one rank. It takes an open h5py file, and closes it."""
+    """A volume of coefficients, whole or at a level or share, for one rank. It closes the h5py file that it gets."""
 
     def __init__(self, path: Path, key: str | None, file: Any) -> None:
         self._file = file
@@ -417,28 +435,23 @@ class WaveletVolume(BlockReader):
 
     def _read_step(self, step: int, lo: Index3, result: NDArray[np.float32]) -> None:
         """Fill a box of the level's cells from `lo` on, of a step."""
-        layout, ends = self._layout, []
+        layout, ends = self._layout, list[tuple[int, int]]()
         for axis, (a, n) in enumerate(zip(lo, result.shape, strict=True)):
             cells = layout.edge[axis] >> min(self._level, layout.halvings[axis])
             last = layout.blocks[axis] - 1
             ends.append((min(a // cells, last), min((a + n - 1) // cells, last) + 1) if last else (0, 1))
-        rows = [(x, y) for x in range(*ends[0]) for y in range(*ends[1])]
-        for x, y in rows:
-            for z in range(ends[2][0], ends[2][1], BATCH):
-                self._decode(step, (x, y, z), (1, 1, min(BATCH, ends[2][1] - z)), lo, result)
+        rows = itertools.product(range(*ends[0]), range(*ends[1]), range(*ends[2], BATCH))
+        for x, y, z in rows:
+            self._decode(step, (x, y, z), (1, 1, min(BATCH, ends[2][1] - z)), lo, result)
 
     def _decode(self, step: int, first: Index3, count: Index3, lo: Index3, result: NDArray[np.float32]) -> None:
         """Fill what blocks have of the result."""
         layout, level = self._layout, self._level
-        group, numbers = self._file[GROUP], slice(0, 0)
+        group = self._file[GROUP]
         number = int(np.ravel_multi_index(first, layout.blocks))
-        numbers = slice(number, number + count[2])
-        corner = []
-        for axis in range(3):
-            cells = layout.edge[axis] >> layout.halvings[axis]
-            end = layout.coarse[axis] if first[axis] + count[axis] == layout.blocks[axis] else (first[axis] + count[axis]) * cells
-            corner.append(slice(first[axis] * cells, end))
-        where = tuple(corner[axis] for axis in layout.axes)
+        numbers = range(number, number + count[2])
+        at, cells = layout.coarse_box(first, count)
+        where = tuple(slice(at[axis], at[axis] + cells[axis]) for axis in layout.axes)
         coarse = group[COARSE][(step, *where) if len(group[COARSE].shape) > len(where) else where]
         lists, begins = self._lists(step, numbers)
         # Of what the box has of these blocks alone, so that blocks beside it are left as they are.
@@ -451,61 +464,62 @@ class WaveletVolume(BlockReader):
             np.ascontiguousarray(coarse, np.float32).reshape(layout.solid(coarse.shape)),
             *lists,
             begins,
-            np.ascontiguousarray(group[CHECKS][step, numbers]),
+            np.ascontiguousarray(group[CHECKS][step, numbers.start : numbers.stop]),
             lo,
             result,
         )
         if bad >= 0:
             index = np.unravel_index(bad % math.prod(layout.blocks), layout.blocks)
-            cells = tuple(int(index[axis]) * layout.edge[axis] for axis in layout.axes)
-            raise InputError(f"{self.path}: is damaged: coefficients of the block of cells from {cells} fail their check")
+            place = tuple(int(index[axis]) * layout.edge[axis] for axis in layout.axes)
+            raise InputError(
+                f"{self.path}: is damaged: coefficients of the block of cells from {place} fail their check"
+            )
 
-    def _lists(self, step: int, numbers: slice) -> tuple[list[list[NDArray[Any]]], list[NDArray[np.int64]]]:
-        """What the level needs of the lists of some blocks: values, high and low by share, and where each block's
-        begin."""
-        layout = self._layout
-        blocks = range(numbers.start, numbers.stop)
-        values, high, low = ([[] for _ in range(self._share)] for _ in PARTS)
-        for block in blocks:
-            needed = self._cells_at_level(block)
-            left = needed - self._corner(block)  # at most as many places of the list of what is left
-            for s in range(self._share):
-                begins, sizes = layout.begins[block, s], layout.begins[block + 1, s] - layout.begins[block, s]
-                some, at_least = int(sizes[0]), int(sizes[0])
-                high_bytes, low_bytes = int(sizes[1]), int(sizes[2])
-                if self._level and layout.shares[s] == 1:
-                    some = min(some, left)
-                elif self._level and some:
-                    low_bits = (self._cells(block) // some).bit_length() - 1
-                    zeros = needed >> low_bits  # of the row of bits, before those of the level end
-                    high_bytes = min(high_bytes, (min(some, needed) + zeros + 8) // 8)
-                    row = np.unpackbits(self._read(f"1:{layout.shares[s]}/high", step, begins[1], high_bytes), bitorder="little")
-                    places = np.flatnonzero(row == 0)
-                    some = int(places[zeros]) - zeros if len(places) > zeros else min(some, len(row) - len(places))
-                    at_least = int(places[zeros - 1]) - zeros + 1 if zeros else 0
-                    low_bytes = (some * low_bits + 7) // 8
-                left -= at_least
-                for part, name, begin, size in zip((values, high, low), PARTS, begins, (some, high_bytes, low_bytes), strict=True):
-                    part[s].append(self._read(f"1:{layout.shares[s]}/{name}", step, begin, size))
-        ends = [
-            np.array([[0, *itertools.accumulate(len(one) for one in part[s])] for part in (values, high, low)], np.int64)
-            for s in range(self._share)
+    def _lists(self, step: int, numbers: range) -> tuple[Lists, list[NDArray[np.int64]]]:
+        """What the level needs of the lists of some blocks: values, high and low by share; and where each block's begin
+        in these."""
+        parts = [self._lists_of_block(step, block) for block in numbers]  # by block, share, part
+        lists = [
+            [np.concatenate([part[share][which] for part in parts]) for share in range(self._share)]
+            for which in range(len(PARTS))
         ]
-        return [[np.concatenate(one) for one in part] for part in (values, high, low)], ends
+        ends = [
+            np.array(
+                [[0, *itertools.accumulate(len(part[share][which]) for part in parts)] for which in range(len(PARTS))],
+                np.int64,
+            )
+            for share in range(self._share)
+        ]
+        return (lists[0], lists[1], lists[2]), ends
 
-    def _shape_of(self, block: int) -> list[int]:
+    def _lists_of_block(self, step: int, block: int) -> list[list[NDArray[Any]]]:
+        """The same of one block: of each share values, high and low. Of a level those before its last place in scan
+        order: how many are not known before the high parts are read."""
         layout = self._layout
         index = np.unravel_index(block, layout.blocks)
-        return [min(e, n - int(i) * e) for i, e, n in zip(index, layout.edge, layout.cells, strict=True)]
-
-    def _cells(self, block: int) -> int:
-        return math.prod(self._shape_of(block))
-
-    def _cells_at_level(self, block: int) -> int:
-        return math.prod(info_at_shape(self._shape_of(block), self._level, self._layout.halvings))
-
-    def _corner(self, block: int) -> int:
-        return math.prod(info_at_shape(self._shape_of(block), self._layout.levels, self._layout.halvings))
+        shape = [min(e, n - int(i) * e) for i, e, n in zip(index, layout.edge, layout.cells, strict=True)]
+        cells = math.prod(shape)
+        needed, corner = (math.prod(cells_at(shape, level, layout.halvings)) for level in (self._level, layout.levels))
+        left = needed - corner  # at most so many are in the share of all that is left
+        found = []
+        for s, share in enumerate(layout.shares[: self._share]):
+            begins = layout.begins[block, s]
+            some, high, low = map(int, layout.begins[block + 1, s] - begins)
+            names = [f"1:{share}/{part}" for part in PARTS]
+            if self._level and share == 1:
+                some = min(some, left)
+            elif self._level and some:
+                bits = (cells // some).bit_length() - 1  # low ones of each place
+                before = needed >> bits  # clear bits before those of the places that are needed end
+                high = min(high, (min(some, needed) + before) // 8 + 1)
+                row = np.unpackbits(self._read(names[1], step, begins[1], high), bitorder="little")
+                clear = np.flatnonzero(row == 0)
+                some = int(clear[before]) - before if len(clear) > before else min(some, len(row) - len(clear))
+                left -= int(clear[before - 1]) - before + 1 if 0 < before <= len(clear) else 0
+                low = (some * bits + 7) // 8
+            sizes = (some, high, low)
+            found.append([self._read(*one) for one in zip(names, (step,) * 3, begins, sizes, strict=True)])
+        return found
 
     def _read(self, name: str, step: int, begin: int, count: int) -> NDArray[Any]:
         """Elements of a dataset from that one on of a step."""

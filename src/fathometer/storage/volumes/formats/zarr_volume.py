@@ -115,8 +115,10 @@ class ZarrSink:
         import zarr
 
         with _system_errors():
-            attributes = GROUP["attributes"] | ({"ome": multiscales(infos[0], len(infos) - 1)} if len(infos) > 1 else {})
-            (self._part / MARK.name).write_text(json.dumps(GROUP | {"attributes": attributes}, indent=1) + "\n")
+            head = json.loads(json.dumps(GROUP))
+            if len(infos) > 1:
+                head["attributes"]["ome"] = multiscales(infos[0], len(infos) - 1)
+            (self._part / MARK.name).write_text(json.dumps(head, indent=1) + "\n")
             group = zarr.open_group(self._part, mode="r+")
             for number, info in enumerate(infos):
                 self._create_level(group.create_group(_folder(number)) if number else group, number, info)
@@ -183,7 +185,10 @@ class ZarrSink:
         """Collective. The library creates missing folders: metadata lost meanwhile must be looked for."""
         with collective_errors(self._comm), atomic.writing(self._path):
             for number in range(len(self._levels)):
-                for path in (self._part / _folder(number) / "zarr.json", self._part / _folder(number) / ARRAY / "zarr.json"):
+                for path in (
+                    self._part / _folder(number) / "zarr.json",
+                    self._part / _folder(number) / ARRAY / "zarr.json",
+                ):
                     path.stat()
 
     def abandon(self, error: FathometerError) -> None:
@@ -232,12 +237,15 @@ class ZarrVolume(BlockReader):
         level = (key or "").strip("/")
         if isinstance(node, zarr.Group) and level.startswith(f"{FOLDER}/") and f"{level}/{ARRAY}" in node:
             self.key: str | None = f"{level}/{ARRAY}"
-            arrays = dict(node[level].arrays())
+            beside: Any = node[level]
+            arrays = dict(beside.arrays())
             self._values: Any = arrays[ARRAY]
         elif isinstance(node, zarr.Group):
             volumes = [name for name, array in arrays.items() if array.ndim in (2, 3)]
             self.key = choose_key(path, key, volumes or list(arrays))
             self._values = arrays[self.key]
+            if self.key == ARRAY:
+                self.levels = next(k for k in itertools.count() if f"{_folder(k + 1)}/{ARRAY}" not in node)
         elif key is not None:
             raise InputError(f"{path}:{key}: holds one array and takes no key")
         else:

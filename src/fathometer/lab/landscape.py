@@ -10,11 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from fathometer.base.errors import InputError, shortened
+from fathometer.base.formatting import NONE, thousands
 from fathometer.config.input_file import read_toml
 
 PUBLISHED = Path(__file__).with_name("published.toml")
 MOST_NEAR = 4  # ids that an error suggests
 TEXT, SEE_UNIT, NO_UNIT = "text", "see unit", "1"
+
+MISSING = f"{NONE}: not given there."
 
 Value = str | int | float
 
@@ -84,6 +87,31 @@ class Landscape:
         machine += [f"{name.replace('_', ' ')}: {value}" for name, value in self.machine.items() if value != ""]
         text = f"Source: {', '.join([*known, *others])}."
         return f"{text} Machine: {'; '.join(machine)}." if machine else text
+
+
+@dataclass(frozen=True)
+class Published:
+    """A published table: heads with unit and whether they hold numbers; texts of as many cells a row."""
+
+    title: str
+    heads: Sequence[tuple[str, str, bool]]
+    rows: Sequence[Sequence[tuple[str, bool]]]
+    source: str
+    notes: Sequence[str]
+
+
+def shown(table: Landscape) -> Published:
+    """A table as text, its digits as published."""
+    heads = [
+        (column.name, "" if column.unit in (TEXT, NO_UNIT, SEE_UNIT) else column.unit, column.number)
+        for column in table.columns
+    ]
+    rows = [
+        [(_shown(value), column.number) for value, column in zip(row, table.columns, strict=True)] for row in table.rows
+    ]
+    title = f"{table.application}: {table.title}" if table.application else table.title
+    missing = [MISSING] if any(value == "" for row in table.rows for value in row) else []
+    return Published(f"{title} ({table.id})", heads, rows, table.source_text(), [*missing, *table.notes])
 
 
 def landscapes(path: Path = PUBLISHED) -> dict[str, Landscape]:
@@ -178,3 +206,9 @@ def _column(column: Any, where: str) -> Column:
     ):
         raise InputError(f"{where}: found {shortened(column, 60)}; allowed: {{ name = …, unit = … }}")
     return Column(column["name"], column["unit"])
+
+
+def _shown(value: Value) -> str:
+    if isinstance(value, str):
+        return value or NONE
+    return thousands(f"{value:,}") if abs(value) >= 10_000 else f"{value}"
