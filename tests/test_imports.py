@@ -228,7 +228,7 @@ LAYERS = {
         survey
     """,
     "fathometer.storage": """
-        describe sections
+        describe sections xarray_engine
         contents
         index
         datasets tecplot

@@ -22,7 +22,16 @@ from fathometer.lab.io import benchmark, cases, device, panels
 from fathometer.lab.io.cases import StorageCase, choose, source_of, strategy_names
 from fathometer.lab.io.page_cache import drop, files_of, resident
 from fathometer.lab.io.pattern import Pattern
-from fathometer.lab.io.ranking import DeviceRates, best_text, leading, ranked, remembered_rows, row_of
+from fathometer.lab.io.ranking import (
+    DeviceRates,
+    best_text,
+    filter_lines,
+    filters_that_pay,
+    leading,
+    ranked,
+    remembered_rows,
+    row_of,
+)
 from fathometer.lab.io.trial import PHASES, Bench, Sample
 from fathometer.parallel.decomposition import Decomposition
 from fathometer.record.schema import SCHEMA
@@ -160,7 +169,7 @@ def test_of_lossy_formats_what_is_no_number_is_wrong(tmp_path):
     for value, wrong, verified in ((1.0, 0, None), (np.nan, 1, False), (np.inf, 1, False)):
         values = one.block.copy()
         values[1, 2, 3] = value
-        found, error = one._verified(values, one.box(0), True)
+        found, error, _ = one._verified(values, one.box(0), True)
         assert found == wrong
         sample = Sample(1.0, [dict.fromkeys(PHASES, 0.1)], [0.5], 100, found, error, 0.0, False)
         assert row_of(case, one, [sample], None, raw)["verified"] is verified
@@ -260,6 +269,112 @@ def test_what_is_compressed_is_cached_only_where_its_stored_bytes_tell(tmp_path)
         case = StorageCase("write", "h5", Strategy.of(f"mpiio-collective:{text}"))
         sample = Sample(0.5, [dict.fromkeys(PHASES, 0.1)], [0.5], stored, 0, None, 0.0, False)
         assert row_of(case, one, [sample], None, raw)["cached"] is cached
+
+
+@pytest.mark.parametrize("name", ["zfp", "sperr", "blosc2", "wavelet", "wavelet,shares=10"])
+def test_compressing_is_told_from_writing_with_every_filter(tmp_path, name):
+    """Of a volume that is written and verified here: seconds, bytes, errors and rates, each by its meaning."""
+    if not name.startswith("wavelet"):
+        pytest.importorskip("hdf5plugin")
+    way = "posix-shared" if name.startswith("wavelet") else "mpiio-collective"
+    case = StorageCase("write", "h5", Strategy.of(f"{way}:filter={name}"))
+    one = Bench(tmp_path, MPI.COMM_SELF, Pattern((70, 60, 66), 1, "wavefield"), (1, 1, 1), 0, 1)
+    sample = one.write(case)
+    own = sample.compression
+    assert 0 < own["compress_seconds"] < sample.seconds
+    assert own["compress_seconds"] + own["write_seconds"] == pytest.approx(sample.seconds)
+    assert (own["plain_bytes"], own["stored_bytes"]) == (one.bytes, sample.stored_bytes)
+    assert own["ratio"] == pytest.approx(one.bytes / sample.stored_bytes)
+    assert own["equivalent_bytes_per_second"] == pytest.approx(one.bytes / sample.seconds)
+    assert own["without_transform_bytes_per_second"] == pytest.approx(one.bytes / own["write_seconds"])
+    if case.lossy:
+        energy = np.sqrt(np.mean(np.square(one.block, dtype=float)))
+        assert own["rms_error"] == pytest.approx(sample.error * energy, rel=1e-6)
+        assert own["rms_error"] < own["largest_error"] < 100 * own["rms_error"]
+    else:
+        assert own["rms_error"] == own["largest_error"] == 0.0
+    assert (one.write(StorageCase("write", "h5", Strategy.of("mpiio-collective")))).compression is None
+
+
+def made_up(seconds, name, compressed, operation="write", error=None):
+    """A row of a record with so many seconds in each round."""
+    return {
+        "operation": operation,
+        "format": "h5" if compressed else "rsf",
+        "strategy": name,
+        "compressed": compressed,
+        "cached": False,
+        "capped": None,
+        "verified": None if error else True,
+        "relative_error": error,
+        "all_seconds": seconds,
+        "rounds": list(range(1, len(seconds) + 1)),
+        "bytes_per_second": 1 / sorted(seconds)[len(seconds) // 2],
+    }
+
+
+def test_a_filter_is_recommended_only_where_it_pays_beyond_doubt():
+    noise = 1 + 0.05 * np.sin(np.arange(12))
+    plain = made_up(list(noise), "posix-shared", False)
+    rows = [
+        plain,
+        made_up(list(1.5 * noise), "mpiio-collective", False),
+        made_up(list(0.5 * noise[::-1]), "fast", True, error=1e-3),
+        made_up(list(2.0 * noise[::-1]), "slow", True),
+        made_up([0.9, 1.1] * 6, "as good", True),
+    ]
+    told = {one["way"]: one for one in filters_that_pay(rows, 1)}
+    assert {way: one["pays"] for way, one in told.items()} == {
+        "fast, h5": True,
+        "slow, h5": False,
+        "as good, h5": False,
+    }
+    assert told["fast, h5"]["times"] == pytest.approx(2, rel=0.1)
+    assert all(one["than"] == "posix-shared, rsf" for one in told.values())
+    lines = filter_lines(list(told.values()))
+    assert any(
+        "fast, h5 pays here: 2." in line and line.endswith("of posix-shared, rsf, and loses digits") for line in lines
+    )
+    assert any("slow, h5 does not pay here: 0.5" in line for line in lines)
+    few = [row | {"all_seconds": row["all_seconds"][:3], "rounds": [1, 2, 3]} for row in rows]
+    assert not any(one["pays"] for one in filters_that_pay(few, 1))
+    # Beside nothing that can be compared nothing is said.
+    assert filters_that_pay([rows[2]], 1) == []
+
+
+def test_the_suite_of_piovdc(tmp_path, capsys):
+    out, page = tmp_path / "io.json", tmp_path / "io.html"
+    done = call("io", tmp_path, *SMALL, "--suite", "piovdc", "--ranks", 2, "--json", out, "-o", page)
+    assert done.code == 0, done.err
+    results = validated(out)["results"]
+    suite = {row["name"]: row for row in results["suite"]["rows"]}
+    left_out = [note for note in results["notes"] if "is left out" in note]
+    assert len(suite) + len(left_out) == 6
+    assert {"POSIX", "MPI-IO", "wavelets, without the transform", "wavelets, all"} <= set(suite)
+    for row in suite.values():
+        rate, seconds = row["bytes_per_second"], row["seconds"]
+        assert rate["min"] <= rate["mean"] <= rate["max"]
+        assert [seconds[key] * rate[other] for key, other in (("min", "max"), ("mean", "mean"), ("max", "min"))] == (
+            pytest.approx([4 * 24 * 20 * 28] * 3)
+        )
+        assert row["repetitions"] == 2
+    whole, without = suite["wavelets, all"], suite["wavelets, without the transform"]
+    assert without["seconds"]["mean"] < whole["seconds"]["mean"]
+    # Each rank has one contiguous piece where IOR has.
+    ways = {(row["strategy"], row["slabs"]) for row in results["rows"] if row["format"] == "rsf"}
+    assert ways == {("posix-shared", True), ("mpiio-independent", True)}
+    assert "suite piovdc, bytes of the array over the seconds:" in done.out
+    text = page.read_text()
+    for words in ("Write rates on Lynx", "Write rates on Janus, second set", "209.4", "wavelets, all"):
+        assert words in text
+    both = tmp_path / "both.html"
+    done = call("report", out, out, "-o", both)
+    assert done.code == 0, done.err
+    assert "wavelets, all, mean" in both.read_text()
+    for words in (("--strategy", "posix-shared"), ("--format", "h5"), ("--pattern", "decimated-steps")):
+        done = run(capsys, "io", tmp_path, *SMALL, "--suite", "piovdc", *words)
+        assert done.code == 2
+        assert "--suite piovdc: found with" in done.err
 
 
 def test_order_of_rows():

@@ -17,6 +17,7 @@ from fathometer.base.process_stat import cpu_seconds
 from fathometer.lab import measuring
 from fathometer.lab.measuring import Measuring, summary
 from fathometer.lab.studies.watch import OTHERS
+from fathometer.plan.compression import compression_advice
 from fathometer.plan.machine_file import Calibration, Measurement, RunEnds, load_machine, save_machine
 from fathometer.plan.worth import NEEDED, first_use, worth_of
 from fathometer.runs.small_runs import ends_of
@@ -223,3 +224,27 @@ def test_ends_of_small_runs_are_the_least_of_each():
 def test_probes_without_their_library_have_no_figures(monkeypatch, tmp_path):
     monkeypatch.setattr("fathometer.apps.reactive.probes.find_spec", lambda name: None)
     assert list(ReactiveProbes().machine_figures(tmp_path, None, None, None, None)) == []
+
+
+def test_compression_is_recommended_only_where_it_pays_on_that_disk():
+    """A tenth of the coefficients has 0.12 of the bytes: transforming all must be faster than writing the rest."""
+    plan = {
+        "nodes": 2,
+        "total_seconds": 100.0,
+        "phases": [
+            {"phase": "write image", "seconds": 20.0, "bytes": 4e9, "calls": 1},
+            {"phase": "time steps", "seconds": 80.0, "bytes": 0, "calls": 1},
+        ],
+    }
+    disk = {"write_bytes_per_second": 1e8, "storage_bytes_per_second": 2e8, "cores_per_node": 2}
+    for core, pays in ((7e7, True), (4e7, False), (6e8, True)):
+        machine = MACHINE.model_copy(update={**disk, "wavelet_bytes_per_second": core})
+        [line] = compression_advice(machine, plan)
+        assert line.startswith("storage: write = 'auto:filter=wavelet,shares=10' (.h5) would take ") == pays
+        assert pays or line == "storage: no compression pays here: the disk takes 200 MB/s, 4 cores transform 160 MB/s"
+    assert "would take 4.07 s in place of 20 s" in compression_advice(machine, plan)[0]
+    # Not where writing is no part of the run worth mentioning, nor where nothing is known of a core.
+    assert compression_advice(machine, plan | {"total_seconds": 1000.0}) == []
+    assert compression_advice(machine.model_copy(update={"wavelet_bytes_per_second": None}), plan) == []
+    assert compression_advice(machine, None) == []
+    assert compression_advice(machine, {"nodes": 1}) == []

@@ -160,8 +160,8 @@ def _files(ranks: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
                 "bytes_per_second": total / slowest if slowest else None,
             }
         )
-        if any(f["compression"] for f in here):
-            rows[-1]["compression"] = compression_figures([f["compression"] for f in here], slowest)
+        if any(f.get("compression") for f in here):
+            rows[-1]["compression"] = compression_figures([f.get("compression") or {} for f in here], slowest)
     return rows
 
 

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fathometer.base import ledger
-from fathometer.base.errors import FathometerError
+from fathometer.base.errors import FathometerError, InputError
 from fathometer.base.removal import remove_file
 from fathometer.parallel.collectives import collective_errors
 from fathometer.parallel.decomposition import Index3
@@ -35,7 +35,7 @@ from fathometer.storage.reading import decoding, reading
 from fathometer.storage.volumes.block import VolumeInfo
 from fathometer.storage.volumes.formats.hdf5 import DATASET
 from fathometer.storage.volumes.formats.netcdf_output import Boxes
-from fathometer.storage.volumes.strategy import Strategy
+from fathometer.storage.volumes.strategy import WAVELET, Strategy
 from fathometer.storage.volumes.volume import write_volume
 
 if TYPE_CHECKING:
@@ -157,6 +157,8 @@ class VolumeSeries(FieldSeries):
 
     Args:
         description: name of the XDMF file. units: of the fields, by name. lo: first cell of this rank's block.
+
+    Raises InputError for a strategy that writes coefficients, of which XDMF knows nothing.
     """
 
     def __init__(
@@ -169,6 +171,11 @@ class VolumeSeries(FieldSeries):
         comm: MPI.Intracomm,
         strategy: Strategy,
     ) -> None:
+        if strategy.filter == WAVELET:
+            raise InputError(
+                f"[storage] write: found {strategy}; allowed: any other filter, or levels: the fields' description "
+                "(XDMF) knows no coefficients"
+            )
         super().__init__(output, units, comm, strategy)
         self._description, self._grid, self._units, self._lo = output / description, grid, units, tuple(lo)
 

@@ -315,3 +315,14 @@ def test_a_grid_that_memory_cannot_hold_is_one_line(tmp_path, monkeypatch):
     done = here("reactive", path, "--quiet")
     assert done.code == 2
     assert done.err.startswith("fathometer: error: not enough memory: ")
+
+
+def test_fields_may_have_levels_but_be_no_coefficients(tmp_path):
+    path = write(tmp_path, output={"every": 8000.0}, storage={"write": "auto:levels=2"})
+    assert here("reactive", path).code == 0
+    with h5py.File(tmp_path / "out" / "fields" / "pH-0001.h5") as file:
+        assert file["levels/1"].shape == (2, 3, 6)
+        assert np.allclose(file["levels/1"][0, 0, 0], file["values"][:2, :2, :2].mean(), rtol=1e-6)
+    done = here("reactive", path, "--set", "storage.write=auto:filter=wavelet", "--overwrite")
+    assert done.code == 2
+    assert "[storage] write: found auto:filter=wavelet; allowed: any other filter, or levels" in done.err

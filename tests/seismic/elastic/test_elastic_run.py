@@ -160,6 +160,32 @@ def test_shots_that_an_earlier_version_has_kept_are_named(tmp_path):
     assert [each.name for each in old.iterdir()] == ["input.json"]
 
 
+def test_snapshots_may_be_coefficients_or_have_levels(tmp_path):
+    """Of one rank and of two; what is read is what plain files hold."""
+    plain = tmp_path / "plain"
+    plain.mkdir()
+    assert here("model", elastic_survey(plain), "--quiet").code == 0
+    for ranks, (strategy, name) in enumerate(
+        (("auto:filter=wavelet", "values"), ("auto:levels=1", "levels/1")), start=1
+    ):
+        folder = tmp_path / f"{ranks}"
+        folder.mkdir()
+        path = elastic_survey(folder, snapshots__format="h5", snapshots__buffered_steps=2)
+        done = call("model", path, "--quiet", "--ranks", ranks, "--set", f"storage.write={strategy}")
+        assert done.code == 0, done.err
+        with (
+            open_volume("snapshots-shot-1-vx.rsf", plain / "out", steps=True) as expected,
+            open_volume(f"snapshots-shot-1-vx.h5:{name}", folder / "out", steps=True) as found,
+        ):
+            values, whole = found.read((0,) * 4, found.info.shape), expected.read((0,) * 4, expected.info.shape)
+            if ranks == 1:
+                assert found.info.shape == expected.info.shape
+                assert np.abs(values - whole).max() <= 1e-5 * np.abs(whole).max()
+            else:
+                assert found.info.shape == (whole.shape[0], *(-(-n // 2) for n in whole.shape[1:]))
+                assert np.allclose(values[:, 0, 0, 0], whole[:, :2, :2, :2].mean(axis=(1, 2, 3)), rtol=1e-5)
+
+
 def test_how_snapshots_are_stored_is_checked_before_the_first_shot(tmp_path):
     path = elastic_survey(tmp_path)
     assert here("model", path, "--quiet").code == 0

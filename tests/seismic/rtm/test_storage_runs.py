@@ -58,12 +58,44 @@ def test_images_are_the_same_by_any_strategy_in_any_format(tmp_path, usual, imag
 
 
 @pytest.mark.parametrize(
+    ("image", "write", "lossy"),
+    [
+        ("image.h5", "auto:filter=wavelet,shares=10", True),
+        ("image.h5", "mpiio-collective:filter=sperr", True),
+        ("image.h5", "mpiio-collective:filter=zfp,levels=2", False),
+    ],
+)
+def test_the_account_tells_compressing_from_writing(tmp_path, usual, image, write, lossy):
+    images, record = migrated(tmp_path, image, "auto", write)
+    [told] = [file for file in record["ledger"]["files"] if file["kind"] == "image" and file["direction"] == "write"]
+    own = told["compression"]
+    assert own["plain_bytes"] == 3 * 4 * CELLS
+    stored = sum((tmp_path / "out" / name).stat().st_size for name in ("image.h5", "image-illumination.h5"))
+    assert stored < own["stored_bytes"] < 2 * stored
+    assert 0 < own["compress_seconds"] < told["seconds"]
+    assert own["compress_seconds"] + own["write_seconds"] <= told["seconds"] + 1e-9
+    rates = own["equivalent_bytes_per_second"], own["without_transform_bytes_per_second"]
+    assert rates[0] == pytest.approx(own["plain_bytes"] / (own["compress_seconds"] + own["write_seconds"]))
+    assert rates[0] < rates[1]
+    # The images of a lossy file are read back, the Laplacian of what is read; the first two are as they were made.
+    difference = [np.abs(found.astype(float) - expected) for found, expected in zip(images[:2], usual, strict=False)]
+    assert (own["rms_error"] > 0) == lossy
+    assert own["largest_error"] >= max(one.max() for one in difference) * (1 - 1e-5)
+    if not lossy:
+        assert all(np.array_equal(found, expected) for found, expected in zip(images, usual, strict=True))
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "without compressing" in page
+
+
+@pytest.mark.parametrize(
     ("keys", "words"),
     [
         ({"storage.read": "posix"}, "[storage] read: found posix: no storage strategy 'posix'"),
         ({"storage.read": "posix-per-rank"}, "[storage] read: "),
         ({"storage.write": "posix-per-rank"}, "RSF is not written by posix-per-rank"),
         ({"storage.write": "mpiio-collective:filter=zfp"}, "RSF is not written with filter=zfp"),
+        ({"storage.write": "auto:levels=2"}, "RSF is not written with levels (allowed: .h5, .hdf5, .zarr)"),
+        ({"storage.write": "auto:filter=wavelet,shares=1/2"}, "[storage] write: found auto:filter=wavelet,shares=1/2"),
     ],
 )
 def test_a_strategy_that_cannot_be_is_told_before_any_work(tmp_path, keys, words):

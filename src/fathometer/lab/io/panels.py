@@ -21,7 +21,7 @@ from fathometer.lab.io.ranking import (
     volume_words,
     way_of,
 )
-from fathometer.lab.io.suites import suite_panels
+from fathometer.lab.io.suites import published_panels, suite_panels
 from fathometer.lab.io.trial import COPY
 from fathometer.runs.application import Heading, Panel
 
@@ -68,7 +68,8 @@ def heading(record: Mapping[str, Any]) -> Heading:
 def panels(record: Mapping[str, Any], path: Path) -> list[Panel]:
     """For each operation bars and a table, and the same of compressed formats apart."""
     rows = record["results"]["rows"]
-    drawn: list[Panel] = suite_panels(suite) if (suite := record["results"].get("suite")) else []
+    suite = record["results"].get("suite")
+    drawn: list[Panel] = suite_panels(suite) if suite else []
     for operation, device in record["results"]["raw"].items():
         for compressed in (False, True):
             ordered = [rows[n] for n in ranked(rows, operation, compressed)]
@@ -79,7 +80,7 @@ def panels(record: Mapping[str, Any], path: Path) -> list[Panel]:
     if filters := record["results"].get("filters"):
         title = "Which filters pay on this disk"
         drawn.append({"kind": "points of text", "title": title, "points": filter_lines(filters)})
-    return drawn
+    return drawn + (published_panels(suite) if suite else [])
 
 
 def _bars(rows: Sequence[Mapping[str, Any]], operation: str, compressed: bool, device: Mapping[str, Any]) -> Panel:

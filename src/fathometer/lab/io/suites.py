@@ -134,7 +134,7 @@ def all_lines(record: Mapping[str, Any]) -> list[str]:
 
 
 def suite_panels(suite: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The table of a suite, and the published ones as they are, for a page."""
+    """The table of a suite for a page."""
     columns = [("name", "way", "")]
     columns += [(which, f"{which} rate", "bytes_per_second") for which in ("max", "mean", "min")]
     columns += [
@@ -154,7 +154,12 @@ def suite_panels(suite: Mapping[str, Any]) -> list[dict[str, Any]]:
             for row in suite["rows"]
         ],
     }
-    return [own, *(panel for name in PUBLISHED[suite["name"]] for panel in _published(shown(landscape(name))))]
+    return [own]
+
+
+def published_panels(suite: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The published tables beside it, as they are."""
+    return [panel for name in PUBLISHED[suite["name"]] for panel in _published(shown(landscape(name)))]
 
 
 def _published(table: Published) -> list[dict[str, Any]]:

@@ -46,6 +46,8 @@ def chosen_strategy(path: Path, strategy: Strategy | None = None) -> Strategy:
         raise InputError(f"{path}: NetCDF is not written by {strategy.name} (allowed: {', '.join(STRATEGIES)})")
     if strategy.filter != "none":
         raise InputError(f"{path}: NetCDF is not written with filter={strategy.filter} (allowed: none)")
+    if strategy.levels:
+        raise InputError(f"{path}: NetCDF is not written with levels (allowed: without)")
     missing = pnetcdf.missing()
     if strategy.name == AUTO:
         name = ROOT if missing else COLLECTIVE
