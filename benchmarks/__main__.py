@@ -34,6 +34,7 @@ from benchmarks.stencil import stencil
 from benchmarks.storage import reading, storage
 from benchmarks.table import Table
 from benchmarks.time_migration import time_migration, time_plan
+from benchmarks.wavelets import compression, wavelets
 from fathometer.record.machine import machine
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "performance.md"
@@ -59,6 +60,8 @@ MEASURES: dict[str, Callable[[int, bool], Table]] = {
     "saturated": saturated,
     "storage": storage,
     "reading": reading,
+    "wavelets": wavelets,
+    "compression": compression,
     "shots": shots,
     "index": index,
     "profile": profile,
