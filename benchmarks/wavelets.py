@@ -83,12 +83,13 @@ def wavelets(threads: int, quick: bool) -> Table:
         folder = Path(name)
         rows = [*shares(folder, values), *levels(folder, values, rounds)]
     note = (
-        f"A random field of {n}³ cells with amplitudes k^(-11/6) exp(-(k/80)²). One core transforms "
-        f"{rates[0]:.0f} MB/s of values, sorts and codes the coefficients of {rates[1]:.0f} MB/s, decodes and transforms back "
-        f"{rates[2]:.0f} MB/s, and copies {rates[3]:.0f} MB/s (medians of {rounds}, in turns). Wanted: 600 and 300 where "
-        "a copy runs at 8000; errors, rms over the deviation, of at most 0.043, 0.14 and 0.26. Bytes are those of a file "
-        "of this share alone, places and all that describes it included, or of levels beside the volume, over those of "
-        "the volume; times are those of reading, from the page cache, without the file's opening."
+        f"A random field of {n}³ cells with amplitudes k^(-11/6) exp(-(k/80)²). One core transforms {rates[0]:.0f}"
+        f" MB/s of values, sorts and codes the coefficients of {rates[1]:.0f} MB/s, decodes and transforms back "
+        f"{rates[2]:.0f} MB/s, and copies {rates[3]:.0f} MB/s (medians of {rounds}, in turns). Wanted: 600 and 300"
+        " where a copy runs at 8000; errors, rms over the deviation, of at most 0.043, 0.14 and 0.26. Bytes are "
+        "those of a file of this share alone, places and all that describes it included, or of levels beside the "
+        "volume, over those of the volume; times are those of reading, from the page cache, without the file's "
+        "opening."
     )
     return Table("Levels and wavelets", note, ("what is read", "stored", "error", "cells", "ms"), tuple(rows))
 
@@ -177,10 +178,10 @@ def compression(threads: int, quick: bool) -> Table:
             for share in (10, 100):
                 rows += beside(Path(name), f"{what} {times(values)}, 1:{share}", values, share)
     note = (
-        "The image of `fathometer demo` and a snapshot (vz) of elastic waves in its model. Wavelet coefficients of "
-        "one share, and zfp and SPERR at the least fixed rate at which they store no fewer bytes (in chunks as `filter=zfp` "
-        "and `sperr` have them); rms errors over the rms of the values, largest ones over their peak. Seconds of "
-        "compressing and writing to the page cache, medians of 5."
+        "The image of `fathometer demo` and a snapshot (vz) of elastic waves in its model. Wavelet coefficients "
+        "of one share, and zfp and SPERR at the least fixed rate at which they store no fewer bytes (in chunks as"
+        " `filter=zfp` and `sperr` have them); rms errors over the rms of the values, largest ones over their "
+        "peak. Seconds of compressing and writing to the page cache, medians of 5."
     )
     columns = ("values, share, way", "stored", "rms error", "largest error", "s")
     return Table("Compression at the same bytes", note, columns, tuple(rows))

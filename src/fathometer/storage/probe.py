@@ -25,8 +25,10 @@ HDF5 = """
 import sys, mpi4py
 mpi4py.rc.initialize = False
 import h5py
+access = h5py.h5p.create(h5py.h5p.FILE_ACCESS)
+access.set_sieve_buf_size(256)  # a value of a dataset shall not take 64 KiB
 def look(path):
-    with h5py.File(path, "r") as file:
+    with h5py.File(h5py.h5f.open(path.encode("utf-8", "surrogateescape"), h5py.h5f.ACC_RDONLY, access)) as file:
         found = []
         file.visititems(lambda name, item: found.append(item))
         for item in found:

@@ -150,7 +150,7 @@ def bytes_read(path, reference, box):
         "    lo, hi = eval(sys.argv[3]) or ((0, 0, 0), v.info.shape)\n"
         "    print(v.read(lo, hi).shape)\n"
     )
-    words = ["strace", "-f", "-e", "trace=read,pread64,preadv,openat,close", sys.executable, "-c", program]
+    words = ["strace", "-f", "-e", "trace=read,pread64,preadv,preadv2,openat,close", sys.executable, "-c", program]
     done = subprocess.run(
         [*words, reference, str(path.parent), repr(box)], capture_output=True, text=True, timeout=PATIENCE
     )
@@ -159,7 +159,7 @@ def bytes_read(path, reference, box):
     for line in done.stderr.splitlines():
         if opened := re.search(r'openat\([^"]*"([^"]*)".*= (\d+)$', line):
             (handles.add if opened[1] == str(path) else handles.discard)(opened[2])
-        elif (moved := re.search(r"(?:read|pread64|preadv)\((\d+),.* = (\d+)$", line)) and moved[1] in handles:
+        elif (moved := re.search(r"(?:read|pread64|preadv2?)\((\d+),.* = (\d+)$", line)) and moved[1] in handles:
             total += int(moved[2])
     return total
 

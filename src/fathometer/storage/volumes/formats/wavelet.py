@@ -167,14 +167,15 @@ class Layout:
 
     @cached_property
     def datasets(self) -> dict[str, tuple[tuple[int, ...], np.dtype[Any]]]:
-        """Shape and type of each dataset but the corner, by its name in the group."""
+        """Shape and type of each dataset, by its name in the group. The corner's shape has steps first."""
         checks = (self.steps, math.prod(self.blocks), len(self.shares), self.levels + 1)
         lists = {
             f"1:{share}/{part}": ((self.steps * int(length),), np.dtype("<f4" if part == "values" else "u1"))
             for share, lengths in zip(self.shares, self.begins[-1], strict=True)
             for part, length in zip(PARTS, lengths, strict=True)
         }
-        return {CHECKS: (checks, np.dtype("<u8")), **lists}
+        corner = (self.steps, *(self.coarse[axis] for axis in self.axes))
+        return {COARSE: (corner, np.dtype("<f4")), CHECKS: (checks, np.dtype("<u8")), **lists}
 
 
 def cells_at(shape: Sequence[int], level: int, halvings: Sequence[int]) -> list[int]:
@@ -216,7 +217,8 @@ class WaveletSink:
             own = {"shape": self._info.shape, "shares": layout.shares, "stepped": self._info.stepped}
             for key, value in {"format": FORMAT, "volume": json.dumps(own), **attributes_of(self._info)}.items():
                 group.attrs[key] = value
-            for name, (shape, dtype) in {COARSE: (coarse.shape, np.dtype("<f4")), **layout.datasets}.items():
+            for name, (shape, dtype) in layout.datasets.items():
+                shape = coarse.shape if name == COARSE else shape  # without steps where there are none
                 properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
                 properties.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
                 properties.set_fill_time(h5py.h5d.FILL_TIME_NEVER)
@@ -389,10 +391,8 @@ class WaveletVolume(BlockReader):
         super().__init__(path, layout.info_at(whole, self._level))
         self._offsets = {}
         size = path.stat().st_size
-        for name, (wanted, dtype) in {
-            COARSE: (layout.info_at(whole, layout.levels).shape, np.dtype("<f4")),
-            **layout.datasets,
-        }.items():
+        for name, (wanted, dtype) in layout.datasets.items():
+            wanted = wanted[1:] if name == COARSE and not stepped else wanted
             found = group.get(name)
             if found is None or found.shape != wanted or found.dtype != dtype or found.chunks is not None:
                 what = "no such dataset" if found is None else f"found {found.shape} of {found.dtype}"
@@ -402,6 +402,7 @@ class WaveletVolume(BlockReader):
                 if begin is None or begin + found.size * dtype.itemsize > size:
                     raise InputError(f"{path}:{GROUP}/{name}: its values are not all in the file")
                 self._offsets[name] = int(begin)
+        self._corner: tuple[int, NDArray[np.float32]] = -1, np.empty((0, 0, 0), np.float32)
         self._handle = os.open(path, os.O_RDONLY)
 
     def _wanted(self, path: Path, key: str) -> tuple[int, int]:
@@ -447,12 +448,10 @@ class WaveletVolume(BlockReader):
     def _decode(self, step: int, first: Index3, count: Index3, lo: Index3, result: NDArray[np.float32]) -> None:
         """Fill what blocks have of the result."""
         layout, level = self._layout, self._level
-        group = self._file[GROUP]
         number = int(np.ravel_multi_index(first, layout.blocks))
         numbers = range(number, number + count[2])
         at, cells = layout.coarse_box(first, count)
-        where = tuple(slice(at[axis], at[axis] + cells[axis]) for axis in layout.axes)
-        coarse = group[COARSE][(step, *where) if len(group[COARSE].shape) > len(where) else where]
+        where = tuple(slice(a, a + n) for a, n in zip(at, cells, strict=True))
         lists, begins = self._lists(step, numbers)
         # Of what the box has of these blocks alone, so that blocks beside it are left as they are.
         bad = _native.wavelet_decode(
@@ -461,10 +460,10 @@ class WaveletVolume(BlockReader):
             first,
             count,
             level,
-            np.ascontiguousarray(coarse, np.float32).reshape(layout.solid(coarse.shape)),
+            np.ascontiguousarray(self._coarse(step)[where]),
             *lists,
             begins,
-            np.ascontiguousarray(group[CHECKS][step, numbers.start : numbers.stop]),
+            self._checks(step, numbers),
             lo,
             result,
         )
@@ -506,27 +505,47 @@ class WaveletVolume(BlockReader):
             begins = layout.begins[block, s]
             some, high, low = map(int, layout.begins[block + 1, s] - begins)
             names = [f"1:{share}/{part}" for part in PARTS]
+            places: NDArray[Any] | None = None
             if self._level and share == 1:
                 some = min(some, left)
             elif self._level and some:
                 bits = (cells // some).bit_length() - 1  # low ones of each place
                 before = needed >> bits  # clear bits before those of the places that are needed end
-                high = min(high, (min(some, needed) + before) // 8 + 1)
-                row = np.unpackbits(self._read(names[1], step, begins[1], high), bitorder="little")
+                places = self._read(names[1], step, begins[1], min(high, (min(some, needed) + before) // 8 + 1))
+                row = np.unpackbits(places, bitorder="little")
                 clear = np.flatnonzero(row == 0)
                 some = int(clear[before]) - before if len(clear) > before else min(some, len(row) - len(clear))
                 left -= int(clear[before - 1]) - before + 1 if 0 < before <= len(clear) else 0
                 low = (some * bits + 7) // 8
-            sizes = (some, high, low)
-            found.append([self._read(*one) for one in zip(names, (step,) * 3, begins, sizes, strict=True)])
+            if places is None:
+                places = self._read(names[1], step, begins[1], high)
+            found.append(
+                [self._read(names[0], step, begins[0], some), places, self._read(names[2], step, begins[2], low)]
+            )
         return found
+
+    def _coarse(self, step: int) -> NDArray[np.float32]:
+        """The corner of all blocks of a step (x, y, z), a small part of all; that of the last step is kept."""
+        if self._corner[0] != step:
+            cells = self._layout.coarse
+            self._corner = step, self._read(COARSE, step, 0, math.prod(cells)).reshape(cells)
+        return self._corner[1]
+
+    def _checks(self, step: int, numbers: range) -> NDArray[np.uint64]:
+        """Of some blocks: [block, share, level]."""
+        shape = self._layout.datasets[CHECKS][0][2:]
+        of_block = math.prod(shape)
+        data = self._read(CHECKS, step, numbers.start * of_block, len(numbers) * of_block)
+        return np.asarray(data.reshape(len(numbers), *shape), np.uint64)
 
     def _read(self, name: str, step: int, begin: int, count: int) -> NDArray[Any]:
         """Elements of a dataset from that one on of a step."""
-        (length,), dtype = self._layout.datasets[name]
+        shape, dtype = self._layout.datasets[name]
         data = np.empty(count, dtype)
         if count:
-            offset = self._offsets[name] + (step * (length // self._layout.steps) + int(begin)) * dtype.itemsize
+            offset = (
+                self._offsets[name] + (step * (math.prod(shape) // self._layout.steps) + int(begin)) * dtype.itemsize
+            )
             if atomic.read_at(self._handle, atomic.octets(data), offset) < data.nbytes:
                 raise InputError(f"{self.path}: ends before the end of {GROUP}/{name}")
         return data
