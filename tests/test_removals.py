@@ -181,7 +181,7 @@ REMOVES = {
     "storage/traces/recorded_headers.py": {
         "RecordedHeadersWriter._discard remove_empty": ["this run has just made it, and nothing is in it"]
     },
-    "storage/volumes/formats/hdf5.py": {"Hdf5Sink._abort remove_file": ["the unfinished file that this run writes"]},
+    "storage/volumes/collective_file.py": {"abort remove_file": ["the unfinished file that this run writes"]},
     "storage/volumes/registry.py": {
         "remove_volume remove_file": ["a file that the callers' records name, or of a name of trials"],
         "remove_volume remove_tree": ["by the mark of its format"],

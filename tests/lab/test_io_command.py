@@ -371,10 +371,18 @@ def test_the_suite_of_piovdc(tmp_path, capsys):
     done = call("report", out, out, "-o", both)
     assert done.code == 0, done.err
     assert "wavelets, all, mean" in both.read_text()
-    for words in (("--strategy", "posix-shared"), ("--format", "h5"), ("--pattern", "decimated-steps")):
-        done = run(capsys, "io", tmp_path, *SMALL, "--suite", "piovdc", *words)
+    others = {
+        "strategy": "posix-shared",
+        "format": "h5",
+        "pattern": "decimated-steps",
+        "operation": "read",
+        "halo": "1",
+    }
+    for name, value in others.items():
+        done = run(capsys, "io", tmp_path, *SMALL, "--suite", "piovdc", f"--{name}", value)
         assert done.code == 2
-        assert "--suite piovdc: found with" in done.err
+        assert "--suite piovdc" in done.err
+        assert "allowed" in done.err
 
 
 def test_order_of_rows():
@@ -735,6 +743,14 @@ def test_what_only_one_rank_knows_of_ends_all(tmp_path):
     done = limited(ALONE, 2, tmp_path, *SMALL)
     assert done.code != 0
     assert "fathometer: error: only here" in done.err
+
+
+def test_levels_are_asked_for_and_never_remembered():
+    row = {"operation": "write", "format": "h5", "compressed": False, "cached": False, "capped": None, "ranks": 2}
+    row |= {"verified": True, "bytes_per_second": 2.0, "rounds": list(range(10)), "all_seconds": [0.5] * 10}
+    rows = [row | {"strategy": name} for name in ("mpiio-collective:levels=2", "mpiio-collective")]
+    assert [one["strategy"] for one in remembered_rows(rows, 1)] == ["mpiio-collective"]
+    assert remembered_rows(rows[:1], 1) == []
 
 
 def test_winners_are_remembered_and_taken(tmp_path, capsys, monkeypatch):

@@ -236,12 +236,12 @@ def test_compression_is_recommended_only_where_it_pays_on_that_disk():
             {"phase": "time steps", "seconds": 80.0, "bytes": 0, "calls": 1},
         ],
     }
-    disk = {"write_bytes_per_second": 1e8, "storage_bytes_per_second": 2e8, "cores_per_node": 2}
-    for core, pays in ((7e7, True), (4e7, False), (6e8, True)):
-        machine = MACHINE.model_copy(update={**disk, "wavelet_bytes_per_second": core})
+    disk = {"write_bytes_per_second": 1e8, "storage_bytes_per_second": 2e8}
+    for node, pays in ((1.4e8, True), (8e7, False), (1.2e9, True)):
+        machine = MACHINE.model_copy(update={**disk, "wavelet_bytes_per_second": node})
         [line] = compression_advice(machine, plan)
         assert line.startswith("storage: write = 'auto:filter=wavelet,shares=10' (.h5) would take ") == pays
-        assert pays or line == "storage: no compression pays here: the disk takes 200 MB/s, 4 cores transform 160 MB/s"
+        assert pays or line.endswith("would not pay: the disk takes 200 MB/s, the nodes transform 160 MB/s")
     assert "would take 4.07 s in place of 20 s" in compression_advice(machine, plan)[0]
     # Not where writing is no part of the run worth mentioning, nor where nothing is known of a core.
     assert compression_advice(machine, plan | {"total_seconds": 1000.0}) == []

@@ -23,7 +23,7 @@ from fathometer.storage.volumes.reader import open_shared
 from fathometer.storage.volumes.strategy import Strategy
 from fathometer.storage.volumes.writer import VolumeWriter
 
-SHAPE = (60, 40, 50)
+SHAPE, BLOCKS = (60, 40, 50), (200, 40, 50)  # the latter with a block of coefficients for each rank
 LIMIT = 100_000  # bytes
 
 
@@ -64,8 +64,9 @@ def limited():
 def attempt(comm, folder, kind, suffix, text):
     """The error that this rank ends with, None for none."""
     fails = comm.rank == (0 if "collective" in text or "root" in text else comm.size - 1)
-    values = np.random.default_rng(1).normal(size=SHAPE).astype(np.float32)
-    lo, hi = (SHAPE[0] * part // comm.size for part in (comm.rank, comm.rank + 1))
+    shape = BLOCKS if "wavelet" in text else SHAPE
+    values = np.random.default_rng(1).normal(size=shape).astype(np.float32)
+    lo, hi = (shape[0] * part // comm.size for part in (comm.rank, comm.rank + 1))
     path, strategy = folder / f"v{suffix}", Strategy.of(text)
     try:
         if kind == "read":
@@ -73,7 +74,7 @@ def attempt(comm, folder, kind, suffix, text):
                 lo, hi = (volume.info.shape[0] * part // comm.size for part in (comm.rank, comm.rank + 1))
                 volume.read((lo, 0, 0), (hi, *volume.info.shape[1:]))
             return None
-        info = VolumeInfo(SHAPE, values.dtype, (1.0, 1.0, 1.0), None, ("x", "y", "z"), None)
+        info = VolumeInfo(shape, values.dtype, (1.0, 1.0, 1.0), None, ("x", "y", "z"), None)
         with refusing() if kind == "permission" and fails else contextlib.nullcontext():
             volume = VolumeWriter(path, info, comm, strategy)
             if kind == "vanished" and comm.rank == 0:

@@ -41,6 +41,11 @@ def main():
             block = values_of(shape)[tuple(map(slice, lo, hi))]
             path = folder / f"{len(shape)}-{number}-{name}"
             write_volume(path, info_of(shape), block, lo, comm, Strategy.of(strategy))
+    steps = SHAPES[-1]  # each rank some of the steps, whole
+    first, last = (steps[0] * rank // comm.size for rank in (comm.rank, comm.rank + 1))
+    block = values_of(steps)[first:last]
+    path = folder / f"{len(steps)}-steps-posix.h5"
+    write_volume(path, info_of(steps), block, (first, 0, 0, 0), comm, Strategy.of(WAYS["posix.h5"]))
 
 
 if __name__ == "__main__":

@@ -474,12 +474,14 @@ def file(kind: str, direction: Literal["read", "write"], own: float = 1.0) -> Ab
 
 
 def compressed(numbers: Mapping[str, float]) -> None:
-    """Add what the compression of some values took and lost to the innermost `file`: compress_seconds,
-    error_seconds (in finding the errors), plain_bytes, stored_bytes, largest_error, squared_error (a sum) and how many
-    values it is of."""
+    """Add what the compression of some values took and lost to the innermost `file`: compress_seconds, error_seconds
+    (in finding the errors, which count to none of its seconds), plain_bytes, stored_bytes, largest_error,
+    squared_error (a sum) and how many values it is of."""
     ledger = _open.get()
     if ledger is not None and (thread := ledger._thread_account()).files_open:
-        thread.files_open[-1].compress(numbers)
+        account = thread.files_open[-1]
+        account.compress(numbers)
+        account.seconds -= numbers.get("error_seconds", 0.0)
 
 
 def flush() -> AbstractContextManager[None]:

@@ -35,11 +35,11 @@ from fathometer.parallel.threads import Binding, ThreadCounts
 from fathometer.plan.machine_file import VERSION, Calibration, Machine, Rate
 from fathometer.runs.probes import Probes
 from fathometer.storage.volumes.block import VolumeInfo
-from fathometer.storage.volumes.formats.wavelet import Layout
+from fathometer.storage.volumes.formats.wavelet import Coded, Layout
 from fathometer.storage.volumes.strategy import SHARES
 from fathometer.storage.volumes.volume import open_volume, write_volume
 
-WAVELET_CELLS, WAVELET_CALLS = 128, 5  # along each axis; calls
+WAVELET_CELLS = 256  # along each axis: a block for each of many threads
 FILE_BYTES, FILES = 1 << 27, 5  # of a file; files written and read
 FRESH_BYTES, FRESH_ARRAYS = 1 << 28, 8  # of an array; arrays at the same time, as far as a quarter of the memory lasts
 FACES = (16, 384)  # cells: a small halo and a large one
@@ -218,19 +218,11 @@ def _exchange(pair: MPI.Intracomm, face: int, measuring: Measuring) -> tuple[flo
 
 
 def _wavelet_rate(measuring: Measuring) -> float:
-    """Bytes a second of a core that makes values coefficients of wavelets."""
+    """Bytes a second that all cores make coefficients of wavelets."""
     layout = Layout((WAVELET_CELLS,) * 3, 1, SHARES)
-    values = np.random.default_rng(1).random(layout.shape, np.float32)
-
-    def coded() -> float:
-        """Seconds of all threads together."""
-        lists, coarse, checks = layout.empty_lists((0, 0, 0), layout.blocks)
-        transform, choice, *_ = _native.wavelet_encode(
-            *layout.cut, 0, (0, 0, 0), layout.blocks, values, coarse, *lists, checks, False
-        )
-        return transform + choice
-
-    return values.nbytes / measuring.least_of([coded() for _ in range(WAVELET_CALLS)])
+    coded = Coded(layout, (0, 0, 0), layout.blocks)
+    values = np.random.default_rng(1).random(layout.cells, np.float32)
+    return values.nbytes / measuring.seconds_of(lambda: coded.encode(values, 0))
 
 
 def _file_rates(folder: Path, measuring: Measuring) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""Whether compression would make a planned run shorter: what a core transforms against what the disk takes."""
+"""Whether compression would make a planned run shorter: what nodes transform against what the disk takes."""
 
 from __future__ import annotations
 
@@ -28,14 +28,13 @@ def compression_advice(machine: Machine, plan: Mapping[str, Any] | None) -> list
     if not seconds or seconds < NOTEWORTHY * plan["total_seconds"]:
         return []
     disk = min(machine.write_bytes_per_second * plan["nodes"], machine.storage_bytes_per_second or math.inf)
-    cores = machine.cores_per_node * plan["nodes"]
-    packed = size / (rate * cores) + STORED * size / disk
+    packed = size / (rate * plan["nodes"]) + STORED * size / disk
     if packed < size / disk:
         return [
             f"storage: write = {STRATEGY!r} (.h5) would take {seconds_in_words(packed)} in place of "
             f"{seconds_in_words(seconds)}, and keep a tenth of the coefficients"
         ]
     return [
-        f"storage: no compression pays here: the disk takes {rate_in_words(disk)}, {cores} cores transform "
-        f"{rate_in_words(rate * cores)}"
+        f"storage: write = {STRATEGY!r} would not pay: the disk takes {rate_in_words(disk)}, the nodes transform "
+        f"{rate_in_words(rate * plan['nodes'])}"
     ]

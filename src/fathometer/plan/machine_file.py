@@ -187,7 +187,7 @@ class Machine(Table):
     write_bytes_per_second: Positive = key("files, as seen by one node, flush included", "bytes/s")
     storage_bytes_per_second: Positive | None = key("of the storage, all nodes together", "bytes/s", None)
     wavelet_bytes_per_second: Positive | None = key(
-        "of a core: values made coefficients of filter=wavelet; left out: plans do not speak of compression",
+        "of a node: values made coefficients of filter=wavelet; left out: plans do not speak of compression",
         "bytes/s",
         None,
     )

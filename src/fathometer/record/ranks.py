@@ -168,14 +168,12 @@ def _files(ranks: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 def compression_figures(ranks: Sequence[Mapping[str, float]], seconds: float) -> dict[str, Any]:
     """What compressing took of the `seconds` from open to close, and what it saved and lost, of all ranks together.
 
-    ranks: numbers of `ledger.compressed`; empty ones of ranks that compressed nothing. Finding out the errors counts to
-    neither.
+    ranks: numbers of `ledger.compressed`; empty ones of ranks that compressed nothing.
     """
 
     def total(name: str) -> float:
         return sum(rank.get(name, 0) for rank in ranks)
 
-    seconds = max(0.0, seconds - max(rank.get("error_seconds", 0.0) for rank in ranks))
     compressing = min(seconds, max(rank.get("compress_seconds", 0.0) for rank in ranks))
     plain, stored, values = total("plain_bytes"), total("stored_bytes"), total("values")
     writing = seconds - compressing

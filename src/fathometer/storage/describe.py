@@ -20,6 +20,7 @@ from fathometer.storage.traces.segy import TraceTable, decode_traces, moving_sou
 from fathometer.storage.volumes.block import Volume
 from fathometer.storage.volumes.boxes import Box, extent
 from fathometer.storage.volumes.formats.segy_volume import SegyVolume
+from fathometer.storage.volumes.formats.wavelet import WaveletVolume
 from fathometer.storage.volumes.place import Place
 from fathometer.storage.volumes.registry import format_to_read
 from fathometer.storage.volumes.survey_grid import SurveyGrid
@@ -261,6 +262,11 @@ def _describe_volume(volume: Volume, say: Say) -> VolumeDescription:
     values = math.prod(info.shape)
     stored = sum(path.stat().st_size for path in volume.files() if path.is_file()) if values > SAMPLED_VALUES else 0
     notes = volume.notes if isinstance(volume, SegyVolume) else ()
+    if isinstance(volume, WaveletVolume):
+        shares = ", ".join(f"1:{share}" for share in volume.shares)
+        notes += (f"wavelet coefficients: levels up to {volume.coarsest}, shares {shares} (--level, --share)",)
+    if volume.levels:
+        notes += (f"beside it are {volume.levels} coarser levels of means (--level)",)
     sparse = values > SAMPLED_VALUES and values * info.dtype.itemsize > DENSEST * stored
     steps = _steps(info.shape, SAMPLED_VALUES // SAMPLES if sparse else SLAB_VALUES)
     count, every = math.prod(-(-n // step) for n, step in zip(info.shape, steps, strict=True)), 1

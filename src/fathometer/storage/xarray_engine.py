@@ -8,6 +8,7 @@ which is needed for nothing else here.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -39,15 +40,13 @@ class Engine(BackendEntrypoint):
         share: int | None = None,
     ) -> Dataset:
         """A dataset of one variable. Raises as `open_volume`."""
-        volume = open_volume(reference_at(str(filename_or_obj), Path(), level, share), Path(), steps=True)
-        info, names = volume.info, axis_names(volume.info)
-        dropped = [drop_variables] if isinstance(drop_variables, str) else list(drop_variables or ())
-        data = indexing.LazilyIndexedArray(_Array(volume))
-        variables = {NAME: Variable(names, data, attributes_of(info))}
-        for axis, name in enumerate(names if info.spacing is not None else ()):
-            variables[name] = Variable((name,), coordinates(info, axis), {"units": info.axis_units[axis]})
-        dataset = Dataset({name: one for name, one in variables.items() if name not in dropped})
-        dataset.set_close(volume.close)
+        array = _Array(reference_at(os.path.abspath(filename_or_obj), Path(), level, share))
+        try:
+            dataset = _dataset(array, drop_variables)
+        except BaseException:
+            array.volume.close()
+            raise
+        dataset.set_close(array.volume.close)
         return dataset
 
     def guess_can_open(self, filename_or_obj: Any) -> bool:
@@ -55,12 +54,27 @@ class Engine(BackendEntrypoint):
         return False
 
 
+def _dataset(array: _Array, drop_variables: str | Iterable[str] | None) -> Dataset:
+    info, names = array.volume.info, axis_names(array.volume.info)
+    dropped = [drop_variables] if isinstance(drop_variables, str) else list(drop_variables or ())
+    data = indexing.LazilyIndexedArray(array)
+    variables = {NAME: Variable(names, data, attributes_of(info))}
+    for axis, name in enumerate(names if info.spacing is not None else ()):
+        variables[name] = Variable((name,), coordinates(info, axis), {"units": info.axis_units[axis]})
+    return Dataset({name: one for name, one in variables.items() if name not in dropped})
+
+
 class _Array(BackendArray):
     """A volume's values, of which a box is read for each selection."""
 
-    def __init__(self, volume: Volume) -> None:
-        self._volume = volume
-        self.shape, self.dtype = volume.info.shape, float_type(volume.info.dtype)
+    def __init__(self, reference: str) -> None:
+        self._reference = reference
+        self.volume: Volume = open_volume(reference, Path(), steps=True)
+        self.shape, self.dtype = self.volume.info.shape, float_type(self.volume.info.dtype)
+
+    def __reduce__(self) -> tuple[type[_Array], tuple[str]]:
+        """In another process the file is opened there."""
+        return _Array, (self._reference,)
 
     def __getitem__(self, key: indexing.ExplicitIndexer) -> Any:
         support = indexing.IndexingSupport.BASIC
@@ -75,5 +89,5 @@ class _Array(BackendArray):
             values = np.empty([len(cells) for cells in ranges], self.dtype)
         else:
             lo, hi = [min(cells) for cells in ranges], [max(cells) + 1 for cells in ranges]
-            values = self._volume.read(lo, hi)[tuple(slice(None, None, cells.step) for cells in ranges)]
+            values = self.volume.read(lo, hi)[tuple(slice(None, None, cells.step) for cells in ranges)]
         return values[tuple(slice(None) if isinstance(part, slice) else 0 for part in key)]

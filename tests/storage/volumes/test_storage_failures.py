@@ -30,6 +30,10 @@ ZARR = (".zarr", "posix-per-rank")
 COLLECTIVE = (".rsf", "mpiio-collective")
 NETCDF = (".nc", "mpiio-collective")
 HDF5 = (".h5", "mpiio-collective")
+WAVELETS = (".h5", "posix-shared:filter=wavelet")
+WAVELETS_BY_MPI = (".h5", "mpiio-independent:filter=wavelet")
+WAVELETS_TOGETHER = (".h5", "mpiio-collective:filter=wavelet")
+LEVELS = (".zarr", "posix-per-rank:levels=2")
 NONBLOCKING = (".npy", "mpiio-nonblocking")
 ROOT = (".rsf", "root-broadcast")
 
@@ -61,13 +65,22 @@ def one_message(folder, kind, cases, launch=OMPIO):
 def test_a_short_write(tmp_path):
     lost = "are not in the file, although no write failed"  # Open MPI's own MPI-IO tells of nothing
     large = "File too large"
-    words = dict.fromkeys([SHARED, PER_RANK, ZARR, ROOT], large) | {COLLECTIVE: lost, NETCDF: lost}
+    words = dict.fromkeys([SHARED, PER_RANK, ZARR, ROOT, WAVELETS, LEVELS], large)
+    words |= dict.fromkeys([COLLECTIVE, NETCDF], lost) | {WAVELETS_BY_MPI: "MPI moved "}
     one_message(tmp_path, "limit", words | {NONBLOCKING: "MPI moved 0 bytes"})
 
 
 def test_a_short_write_under_romio(tmp_path):
     told = "MPI_ERR_IO"
     one_message(tmp_path, "limit", {COLLECTIVE: told, NETCDF: "PnetCDF: ", NONBLOCKING: told}, ROMIO)
+
+
+def test_a_short_write_that_loses_count_of_messages(tmp_path):
+    """Where Open MPI's own MPI-IO waits in a later call for ever, the job ends, with the message."""
+    done, _ = attempted(tmp_path, "limit", [WAVELETS_TOGETHER])
+    assert done.returncode != 0
+    assert "cannot be written: MPI-IO: " in done.stderr
+    assert not list((tmp_path / "0").iterdir())
 
 
 def test_a_short_write_that_hdf5_cannot_leave(tmp_path):
@@ -92,7 +105,7 @@ def small_disk(tmp_path, request):
 
 @pytest.mark.parametrize("small_disk", [300, 12], indirect=True)  # the smaller does not even hold HDF5's own data
 def test_a_full_disk(small_disk):
-    cases = [SHARED, PER_RANK, ZARR, COLLECTIVE, NETCDF, HDF5, ROOT]
+    cases = [SHARED, PER_RANK, ZARR, COLLECTIVE, NETCDF, HDF5, ROOT, WAVELETS, WAVELETS_TOGETHER, LEVELS]
     one_message(small_disk, "full", dict.fromkeys(cases, "No space left on device"))
 
 
@@ -103,12 +116,12 @@ def test_a_disk_that_just_holds_the_volume(small_disk):
 
 
 def test_one_rank_has_no_permission(tmp_path):
-    cases = [SHARED, PER_RANK, ZARR, COLLECTIVE, NETCDF, HDF5]
+    cases = [SHARED, PER_RANK, ZARR, COLLECTIVE, NETCDF, HDF5, WAVELETS, WAVELETS_TOGETHER]
     one_message(tmp_path, "permission", dict.fromkeys(cases, "Permission denied"))
 
 
 def test_the_directory_vanishes(tmp_path):
-    cases = [SHARED, PER_RANK, ZARR, COLLECTIVE, HDF5]
+    cases = [SHARED, PER_RANK, ZARR, COLLECTIVE, HDF5, WAVELETS, LEVELS]
     one_message(tmp_path, "vanished", dict.fromkeys(cases, "No such file or directory"))
 
 

@@ -61,6 +61,8 @@ def run_on_ranks(call: RankCall) -> None:
     options = call.options
     with collective_errors(call.comm):
         steps = _steps(options)
+    if options.suite is not None:
+        _check_suite(options)
     written_only = steps is not None or options.suite is not None
     asked = options.operations or (OPERATIONS[:1] if written_only else OPERATIONS)
     measured = options_of(StorageOptions, options, operations=asked, steps=steps)
@@ -73,6 +75,15 @@ def run_on_ranks(call: RankCall) -> None:
             if options.remember:
                 call.say(_remember(record))
             require_all(record)
+
+
+def _check_suite(options: argparse.Namespace) -> None:
+    """InputError where something else than a suite's writing is asked for."""
+    if options.operations not in ((), OPERATIONS[:1]):
+        raise InputError(f"--operation {','.join(options.operations)}: allowed with --suite {options.suite}: write")
+    for name in ("halo", "remember"):
+        if getattr(options, name):
+            raise InputError(f"--{name}: allowed: without --suite {options.suite}")
 
 
 def _steps(options: argparse.Namespace) -> Steps | None:

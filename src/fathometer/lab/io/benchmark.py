@@ -27,7 +27,7 @@ from fathometer.lab.io.options import FEWEST_STEPS, Steps, StorageOptions
 from fathometer.lab.io.pattern import Pattern
 from fathometer.lab.io.ranking import Capped, DeviceRates, Failed, figures_of, filters_that_pay, leading, row_of, way_of
 from fathometer.lab.io.steps import CHUNK_BYTES, ITEM_BYTES, StepsBench, with_buffers
-from fathometer.lab.io.suites import cases_of, figures_of_suite, rows_of
+from fathometer.lab.io.suites import cases_of, check_suite, figures_of_suite, rows_of
 from fathometer.lab.io.trial import MOST_RESIDENT, Bench, Sample, least_seconds
 from fathometer.lab.statistics.differences import rounds_needed
 from fathometer.parallel.collectives import LONG_NAP_SECONDS, all_arrived, allgather, collective_errors
@@ -87,7 +87,7 @@ class Benchmark:
     def _bench(self, grid: Index3, steps: Steps | None, slabs: bool = False) -> Bench:
         shape = grid if grid[1] > 1 else (grid[0], grid[2])
         ranks = ranks_of(self._options, self._comm.size)
-        if slabs and grid[0] >= self._comm.size:
+        if slabs:
             ranks = self._comm.size, 1, 1
         pattern = Pattern(shape, self._options.seed, self._options.data)
         common = (self._folder, self._comm, pattern, ranks, self._options.halo, self._apart)
@@ -367,6 +367,7 @@ def _chosen(options: StorageOptions, ranks: int) -> tuple[list[StorageCase], lis
         return choose(options.operations, options.strategies, options.formats, ranks)
     if options.strategies or options.formats != ("rsf",) or options.steps is not None:
         raise InputError(f"--suite {options.suite}: found with --strategy, --format or --pattern; allowed: alone")
+    check_suite(options.suite, options.grid, ranks)
     return cases_of(options.suite, ranks)
 
 

@@ -263,6 +263,7 @@ def remembered_rows(rows: Sequence[Mapping[str, Any]], seed: int) -> list[Mappin
     """The fastest row of each operation on each format, of several that are as good the strategy that `auto` is by
     itself, else the first; of one rank not the strategies that differ on several only."""
     rows = [row for row in rows if row["ranks"] > 1 or not row["strategy"].startswith(ROOT)]
+    rows = [row for row in rows if not Strategy.of(row["strategy"]).levels]  # they are asked for, not found
     formats = dict.fromkeys(row["format"] for row in rows)
     return [
         _usual([rows[place] for place in best.places])

@@ -18,8 +18,9 @@ from fathometer.base.errors import InputError
 from fathometer.base.formatting import megabytes
 from fathometer.base.text_tables import TextColumn, aligned
 from fathometer.lab.io.cases import StorageCase
-from fathometer.lab.io.ranking import table_lines, way_of
+from fathometer.lab.io.ranking import comparable, remarks, table_lines
 from fathometer.lab.landscape import Published, landscape, shown
+from fathometer.parallel.decomposition import Index3
 from fathometer.record.envelope import Figure
 from fathometer.storage.volumes.strategy import Strategy
 
@@ -75,6 +76,12 @@ def cases_of(suite: str, ranks: int) -> tuple[list[StorageCase], list[str]]:
     return list(found), notes
 
 
+def check_suite(suite: str, grid: Index3, ranks: int) -> None:
+    """InputError where there are fewer planes than ranks, of which each has some to itself as a contiguous piece."""
+    if any(way.slabs for way in SUITES[suite]) and grid[0] < ranks:
+        raise InputError(f"--suite {suite}: found {ranks} ranks and {grid[0]} cells along x; allowed: a rank a cell")
+
+
 def rows_of(suite: str, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Most, mean and least of each way that was measured: rates, and seconds; the mean rate's seconds are those that
     the bytes take at it."""
@@ -98,7 +105,7 @@ def rows_of(suite: str, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any
                     "seconds": {"max": size / min(rates), "mean": size / mean, "min": size / max(rates)},
                     "repetitions": len(rates),
                     "stored_bytes": row["stored_bytes"],
-                    "remarks": "" if row["verified"] is not False else f"WRONG: {way_of(row)}",
+                    "remarks": "" if comparable(row) else remarks(row),
                 }
             )
     return found

@@ -1,7 +1,5 @@
 #include "bindings.hpp"
 
-#include <nanobind/stl/tuple.h>
-
 #include "core/arrays.hpp"
 #include "levels_of_detail.hpp"
 
@@ -58,79 +56,71 @@ void wavelet_sizes(const Index3 &cells, const Index3 &edge, const Index3 &halvin
         }
 }
 
-template <class T, class A> std::vector<T *> pointers(const std::vector<A> &arrays) {
-    std::vector<T *> all;
-    for (const auto &array : arrays)
-        all.push_back(array.data());
-    return all;
+template <class T> using List1 = std::vector<nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>>;
+
+// The lists of shares; begins[share][part, block and the end] rise within their arrays.
+template <class V, class B>
+std::vector<Share<V, B>> shares_of(const List1<V> &values, const List1<B> &high, const List1<B> &low,
+                                   const Input<int64_t, 3> &begins, int64_t blocks, std::size_t most) {
+    const int64_t many = int64_t(values.size());
+    require(values.size() <= most && high.size() == values.size() && low.size() == values.size(),
+            "there are lists of the first shares");
+    check_arrays({{"begins", begins, {many, 3, blocks + 1}}});
+    std::vector<Share<V, B>> shares;
+    for (int64_t s = 0; s < many; ++s) {
+        Share<V, B> share{values[s].data(), high[s].data(), low[s].data(), {}};
+        const std::array<int64_t, 3> lengths{int64_t(values[s].size()), int64_t(high[s].size()),
+                                             int64_t(low[s].size())};
+        for (int part = 0; part < 3; ++part) {
+            const int64_t *own = share.begins[part] = begins.data() + (s * 3 + part) * (blocks + 1);
+            require(own[0] >= 0 && own[blocks] <= lengths[part] && std::is_sorted(own, own + blocks + 1),
+                    "begins rise within their array");
+        }
+        shares.push_back(share);
+    }
+    return shares;
 }
 
-auto wavelet_encode(const Index3 &cells, const Index3 &edge, const Index3 &halvings, const std::vector<int64_t> &shares,
-                    int64_t step, const Index3 &first, const Index3 &count, Input<float, 3> values,
-                    Array<float, 3> coarse, std::vector<Array<float, 1>> lists, std::vector<Array<uint8_t, 1>> high,
-                    std::vector<Array<uint8_t, 1>> low, Array<uint64_t, 3> checks, bool with_error) {
+int64_t wavelet_encode(const Index3 &cells, const Index3 &edge, const Index3 &halvings,
+                       const std::vector<int64_t> &shares, int64_t step, const Index3 &first, const Index3 &count,
+                       Input<float, 3> values, Array<float, 3> corner, List1<float> lists, List1<uint8_t> high,
+                       List1<uint8_t> low, Input<int64_t, 3> begins, Array<uint64_t, 3> checks) {
     const Cut cut = checked_cut(cells, edge, halvings, shares, step, first, count);
     const Index3 n = cells_of(cut, first, count, 0), c = cells_of(cut, first, count, cut.levels());
     const int64_t blocks = count[0] * count[1] * count[2];
     check_arrays({{"values", values, {n[0], n[1], n[2]}},
-                  {"coarse", coarse, {c[0], c[1], c[2]}},
+                  {"corner", corner, {c[0], c[1], c[2]}},
                   {"checks", checks, {blocks, int64_t(shares.size()), cut.levels() + 1}}});
-    require(lists.size() == shares.size() && high.size() == shares.size() && low.size() == shares.size(),
-            "there is a list for each share");
-    std::vector<List> all(shares.size(), List{});
+    const auto written = shares_of(lists, high, low, begins, blocks, shares.size());
+    require(written.size() == shares.size(), "there are lists of all shares");
     for (int64_t b = 0; b < blocks; ++b) {
         const auto own = lists_of(cut.block(index_of(b, first, count)), shares);
-        for (std::size_t s = 0; s < all.size(); ++s) {
-            all[s].values += own[s].values;
-            all[s].high += own[s].high;
-            all[s].low += own[s].low;
-        }
+        for (std::size_t s = 0; s < own.size(); ++s)
+            for (int part = 0; part < 3; ++part)
+                require(written[s].begins[part][b + 1] - written[s].begins[part][b] ==
+                            std::array{own[s].values, own[s].high, own[s].low}[part],
+                        "begins are those of the blocks' lists");
     }
-    for (std::size_t s = 0; s < all.size(); ++s)
-        check_arrays(
-            {{"lists", lists[s], {all[s].values}}, {"high", high[s], {all[s].high}}, {"low", low[s], {all[s].low}}});
     nb::gil_scoped_release unlocked;
-    const Encoded e =
-        encode(cut, first, count, values.data(), coarse.data(),
-               {pointers<float>(lists), pointers<uint8_t>(high), pointers<uint8_t>(low)}, checks.data(), with_error);
-    return std::make_tuple(e.transform_seconds, e.choice_seconds, e.error_seconds, e.bad, e.largest, e.squares);
-}
-
-// Begins within an array, rising, one for each block and the end.
-template <class A>
-const int64_t *checked_begins(const Input<int64_t, 2> &begins, int which, int64_t blocks, const A &of) {
-    const int64_t *own = begins.data() + which * (blocks + 1);
-    require(own[0] >= 0 && own[blocks] <= shape_of<1>(of)[0] && std::is_sorted(own, own + blocks + 1),
-            "begins rise within their array");
-    return own;
+    return encode(cut, first, count, values.data(), corner.data(), written, checks.data());
 }
 
 int64_t wavelet_decode(const Index3 &cells, const Index3 &edge, const Index3 &halvings,
                        const std::vector<int64_t> &shares, int64_t step, const Index3 &first, const Index3 &count,
-                       int level, Input<float, 3> coarse, std::vector<Input<float, 1>> lists,
-                       std::vector<Input<uint8_t, 1>> high, std::vector<Input<uint8_t, 1>> low,
-                       std::vector<Input<int64_t, 2>> begins, Input<uint64_t, 3> checks, const Index3 &lo,
+                       int level, Input<float, 3> corner, List1<const float> lists, List1<const uint8_t> high,
+                       List1<const uint8_t> low, Input<int64_t, 3> begins, Input<uint64_t, 3> checks, const Index3 &lo,
                        Array<float, 3> result) {
     const Cut cut = checked_cut(cells, edge, halvings, shares, step, first, count);
     require(level >= 0 && level <= cut.levels(), "level is 0 to the number of halvings");
     const int64_t blocks = count[0] * count[1] * count[2];
     const Index3 c = cells_of(cut, first, count, cut.levels());
-    check_arrays({{"coarse", coarse, {c[0], c[1], c[2]}},
+    check_arrays({{"corner", corner, {c[0], c[1], c[2]}},
                   {"checks", checks, {blocks, int64_t(shares.size()), cut.levels() + 1}}});
-    require(lists.size() <= shares.size() && high.size() == lists.size() && low.size() == lists.size() &&
-                begins.size() == lists.size(),
-            "there are lists of the first shares");
-    std::vector<Parts> parts;
-    for (std::size_t s = 0; s < lists.size(); ++s) {
-        check_arrays({{"begins", begins[s], {3, blocks + 1}}});
-        parts.push_back({checked_begins(begins[s], 0, blocks, lists[s]), checked_begins(begins[s], 1, blocks, high[s]),
-                         checked_begins(begins[s], 2, blocks, low[s])});
-    }
+    const auto read = shares_of(lists, high, low, begins, blocks, shares.size());
     const auto [x, y, z] = shape_of<3>(result);
     nb::gil_scoped_release unlocked;
-    return decode(cut, first, count, level, coarse.data(),
-                  {pointers<const float>(lists), pointers<const uint8_t>(high), pointers<const uint8_t>(low)}, parts,
-                  checks.data(), lo, {lo[0] + x, lo[1] + y, lo[2] + z}, result.data());
+    return decode(cut, first, count, level, corner.data(), read, checks.data(), lo, {lo[0] + x, lo[1] + y, lo[2] + z},
+                  result.data());
 }
 
 } // namespace
@@ -141,9 +131,9 @@ void bind_wavelet(nb::module_ &m) {
     m.def("wavelet_sizes", &wavelet_sizes, "cells"_a, "edge"_a, "halvings"_a, "shares"_a, "first"_a, "count"_a,
           "sizes"_array);
     m.def("wavelet_encode", &wavelet_encode, "cells"_a, "edge"_a, "halvings"_a, "shares"_a, "step"_a, "first"_a,
-          "count"_a, "values"_array, "coarse"_array, "lists"_a, "high"_a, "low"_a, "checks"_array, "with_error"_a);
+          "count"_a, "values"_array, "corner"_array, "lists"_a, "high"_a, "low"_a, "begins"_array, "checks"_array);
     m.def("wavelet_decode", &wavelet_decode, "cells"_a, "edge"_a, "halvings"_a, "shares"_a, "step"_a, "first"_a,
-          "count"_a, "level"_a, "coarse"_array, "lists"_a, "high"_a, "low"_a, "begins"_a, "checks"_array, "lo"_a,
+          "count"_a, "level"_a, "corner"_array, "lists"_a, "high"_a, "low"_a, "begins"_array, "checks"_array, "lo"_a,
           "result"_array);
 }
 

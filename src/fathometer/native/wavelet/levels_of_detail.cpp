@@ -1,12 +1,12 @@
 #include "levels_of_detail.hpp"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <functional>
 #include <limits>
+
+#include "core/denormals.hpp"
 
 namespace fathometer::wavelet {
 
@@ -34,8 +34,7 @@ template <class F> void in_scan_order(const Block &block, int level, F f) {
 }
 
 // Of a list: sums for each level, whose last places are the block's sizes from coarse to fine.
-class Checks {
-  public:
+struct Checks {
     Checks(const Block &block, int64_t first_seed) {
         for (int l = block.levels(); l >= 0; --l)
             ends.push_back(block.size(l));
@@ -49,10 +48,8 @@ class Checks {
         sum.first += std::bit_cast<uint32_t>(value) ^ uint32_t(place) * 0x9e3779b1u;
         sum.second += sum.first;
     }
-    void restart() { at = 0; }
     uint64_t check(int level) const { return sums[level].second * 0x9e3779b97f4a7c15u + sums[level].first; }
 
-  private:
     struct Sum {
         uint64_t first, second;
     };
@@ -147,22 +144,19 @@ struct PlacesReader {
     }
 };
 
-// Where the lists of one block are.
-struct Here {
-    std::vector<float *> values;
-    std::vector<uint8_t *> high, low;
-};
-
-void write_lists(const Block &block, int64_t seed, std::vector<float> &scan, const std::vector<List> &lists,
-                 const Here &here, uint64_t *checks, std::vector<uint32_t> &some) {
+// The lists of the n-th block.
+void write_lists(const Block &block, int64_t seed, const std::vector<float> &scan, const std::vector<List> &lists,
+                 const std::vector<Written> &written, int64_t n, uint64_t *checks, std::vector<uint32_t> &some) {
     const int64_t corner = block.size(block.levels()), cells = int64_t(scan.size());
     const std::size_t shares = lists.size();
     auto least = thresholds(scan, corner, lists, some);
     std::vector<PlacesWriter> places;
     std::vector<Checks> sums;
-    std::vector<float *> next = here.values;
+    std::vector<float *> next;
     for (std::size_t s = 0; s < shares; ++s) {
-        places.push_back({here.high[s], here.low[s], lists[s].low_bits});
+        const auto &[values, high, low, begins] = written[s];
+        next.push_back(values + begins[0][n]);
+        places.push_back({high + begins[1][n], low + begins[2][n], lists[s].low_bits});
         sums.emplace_back(block, seed * int64_t(shares) + int64_t(s));
     }
     for (int64_t p = 0; p < corner; ++p)
@@ -180,10 +174,8 @@ void write_lists(const Block &block, int64_t seed, std::vector<float> &scan, con
             }
         if (s < least.size())
             places[s].add(p);
-        else if (!rest) {
-            scan[p] = 0; // as it will be read
+        else if (!rest)
             continue;
-        }
         *next[s]++ = scan[p];
         sums[s].add(p, scan[p]);
     }
@@ -261,104 +253,64 @@ std::vector<List> lists_of(const Block &block, const std::vector<int64_t> &share
     return lists;
 }
 
-Encoded encode(const Cut &cut, const Index3 &first, const Index3 &count, const float *values, float *coarse,
-               const Lists<float *, uint8_t *> &lists, uint64_t *checks, bool with_error) {
+int64_t encode(const Cut &cut, const Index3 &first, const Index3 &count, const float *values, float *corner,
+               const std::vector<Written> &shares, uint64_t *checks) {
     const int64_t blocks = count[0] * count[1] * count[2];
-    const int shares = int(cut.shares.size()), levels = cut.levels();
-    const Index3 in_values = cells_of(cut, first, count, 0), in_coarse = cells_of(cut, first, count, levels);
-    std::vector<Here> here;
-    Here next{lists.values, lists.high, lists.low};
-    for (int64_t n = 0; n < blocks; ++n) {
-        here.push_back(next);
-        const auto own = lists_of(cut.block(index_of(n, first, count)), cut.shares);
-        for (int s = 0; s < shares; ++s) {
-            next.values[s] += own[s].values;
-            next.high[s] += own[s].high;
-            next.low[s] += own[s].low;
-        }
-    }
-    Encoded result;
-    double transform = 0, choice = 0, error = 0, largest = 0;
-    std::vector<double> squares(blocks); // summed in order: the same on any threads
+    const int levels = cut.levels();
+    const int64_t of_block = int64_t(shares.size()) * (levels + 1); // checks
+    const Index3 in_values = cells_of(cut, first, count, 0), in_corner = cells_of(cut, first, count, levels);
     int64_t bad = blocks;
-#pragma omp parallel reduction(+ : transform, choice, error) reduction(max : largest) reduction(min : bad)
+#pragma omp parallel reduction(min : bad)
     {
+        const FlushDenormals flush;
         std::vector<float> own, scan, lines;
         std::vector<uint32_t> some;
 #pragma omp for schedule(dynamic)
         for (int64_t n = 0; n < blocks; ++n) {
-            const double begin = omp_get_wtime();
             const Index3 index = index_of(n, first, count);
             const Block block = cut.block(index);
-            const float *mine = values + place_in(minus(begin_of(cut, index, 0), begin_of(cut, first, 0)), in_values);
+            const int64_t from = place_in(minus(begin_of(cut, index, 0), begin_of(cut, first, 0)), in_values);
             own.resize(std::size_t(block.size(0)));
-            rows(block.cells, 0, block.cells, 0, in_values,
-                 [&](int64_t to, int64_t from, int64_t k) { std::copy_n(mine + from, k, own.data() + to); });
+            rows(block.cells, 0, block.cells, from, in_values,
+                 [&](int64_t to, int64_t at, int64_t k) { std::copy_n(values + at, k, own.data() + to); });
             forward(block, own.data(), lines);
-            const double transformed = omp_get_wtime();
-            uint32_t top = 0;
+            uint32_t largest = 0;
             for (const float value : own)
-                top = std::max(top, magnitude(value));
-            if (top >= infinite) {
+                largest = std::max(largest, magnitude(value));
+            if (largest >= infinite) {
                 bad = std::min(bad, n);
                 continue;
             }
             // The corner goes to the file as values, so that what is read is this again.
-            const Index3 corner = block.at(levels);
             const float scale = block.scale(levels);
-            float *mine_coarse =
-                coarse + place_in(minus(begin_of(cut, index, levels), begin_of(cut, first, levels)), in_coarse);
-            rows(corner, 0, block.cells, 0, in_coarse, [&](int64_t from, int64_t to, int64_t k) {
+            const int64_t to = place_in(minus(begin_of(cut, index, levels), begin_of(cut, first, levels)), in_corner);
+            rows(block.at(levels), 0, block.cells, to, in_corner, [&](int64_t in_own, int64_t at, int64_t k) {
                 for (int64_t i = 0; i < k; ++i) {
-                    mine_coarse[to + i] = own[from + i] / scale;
-                    own[from + i] = mine_coarse[to + i] * scale;
+                    corner[at + i] = own[in_own + i] / scale;
+                    own[in_own + i] = corner[at + i] * scale;
                 }
             });
             scan.resize(own.size());
             in_scan_order(block, 0, [&](int64_t place, int64_t at, int64_t k) {
                 std::copy_n(own.data() + place, k, scan.data() + at);
             });
-            write_lists(block, cut.number(index), scan, lists_of(block, cut.shares), here[n],
-                        checks + n * shares * (levels + 1), some);
-            const double chosen = omp_get_wtime();
-            transform += transformed - begin;
-            choice += chosen - transformed;
-            if (!with_error)
-                continue;
-            in_scan_order(block, 0, [&](int64_t place, int64_t at, int64_t k) {
-                std::copy_n(scan.data() + at, k, own.data() + place);
-            });
-            inverse(block, 0, own.data(), lines);
-            rows(block.cells, 0, block.cells, 0, in_values, [&](int64_t a, int64_t b, int64_t k) {
-                for (int64_t i = 0; i < k; ++i) {
-                    const double difference = std::abs(double(own[a + i]) - double(mine[b + i]));
-                    largest = std::max(largest, difference);
-                    squares[n] += difference * difference;
-                }
-            });
-            error += omp_get_wtime() - chosen;
+            write_lists(block, cut.number(index), scan, lists_of(block, cut.shares), shares, n, checks + n * of_block,
+                        some);
         }
     }
-    result.transform_seconds = transform;
-    result.choice_seconds = choice;
-    result.error_seconds = error;
-    result.largest = largest;
-    for (const double square : squares)
-        result.squares += square;
-    result.bad = bad < blocks ? bad : -1;
-    return result;
+    return bad < blocks ? bad : -1;
 }
 
-int64_t decode(const Cut &cut, const Index3 &first, const Index3 &count, int level, const float *coarse,
-               const Lists<const float *, const uint8_t *> &lists, const std::vector<Parts> &parts,
-               const uint64_t *checks, const Index3 &lo, const Index3 &hi, float *result) {
+int64_t decode(const Cut &cut, const Index3 &first, const Index3 &count, int level, const float *corner,
+               const std::vector<Read> &shares, const uint64_t *checks, const Index3 &lo, const Index3 &hi,
+               float *result) {
     const int64_t blocks = count[0] * count[1] * count[2];
     const int all_shares = int(cut.shares.size()), levels = cut.levels();
-    const Index3 in_coarse = cells_of(cut, first, count, levels), in_result = minus(hi, lo);
-    constexpr int64_t none = std::numeric_limits<int64_t>::max();
-    int64_t bad = none;
+    const Index3 in_corner = cells_of(cut, first, count, levels), in_result = minus(hi, lo);
+    int64_t bad = blocks;
 #pragma omp parallel reduction(min : bad)
     {
+        const FlushDenormals flush;
         std::vector<float> own, scan, lines;
         std::vector<uint8_t> taken;
 #pragma omp for schedule(dynamic)
@@ -366,29 +318,28 @@ int64_t decode(const Cut &cut, const Index3 &first, const Index3 &count, int lev
             const Index3 index = index_of(n, first, count);
             const Block block = cut.block(index);
             const auto own_lists = lists_of(block, cut.shares);
-            const int64_t corner = block.size(levels), cells = block.size(level);
+            const int64_t in_block = block.size(levels), cells = block.size(level); // of the corner; of the level
             scan.assign(std::size_t(cells), 0.0f);
             taken.assign(std::size_t(cells), 0);
             const float scale = block.scale(levels);
             int64_t at = 0;
-            rows(block.at(levels), 0, in_coarse,
-                 place_in(minus(begin_of(cut, index, levels), begin_of(cut, first, levels)), in_coarse), in_coarse,
+            rows(block.at(levels), 0, in_corner,
+                 place_in(minus(begin_of(cut, index, levels), begin_of(cut, first, levels)), in_corner), in_corner,
                  [&](int64_t, int64_t from, int64_t k) {
                      for (int64_t i = 0; i < k; ++i)
-                         scan[at++] = coarse[from + i] * scale;
+                         scan[at++] = corner[from + i] * scale;
                  });
             bool whole = true;
-            for (std::size_t s = 0; s < parts.size(); ++s) {
-                const Parts &part = parts[s];
-                const int64_t there = part.values[n + 1] - part.values[n];
-                const float *values = lists.values[s] + part.values[n];
+            for (std::size_t s = 0; s < shares.size(); ++s) {
+                const auto &[all_values, high, low, begins] = shares[s];
+                const int64_t there = begins[0][n + 1] - begins[0][n];
+                const float *values = all_values + begins[0][n];
                 Checks sums(block, cut.number(index) * all_shares + int64_t(s));
-                for (int64_t p = 0; s == 0 && p < corner; ++p)
+                for (int64_t p = 0; s == 0 && p < in_block; ++p)
                     sums.add(p, scan[p]);
-                sums.restart();
                 if (own_lists[s].rest) {
                     int64_t k = 0;
-                    for (int64_t p = corner; p < cells && whole; ++p)
+                    for (int64_t p = in_block; p < cells && whole; ++p)
                         if (!taken[p]) {
                             if (!(whole = k < there))
                                 break;
@@ -396,10 +347,9 @@ int64_t decode(const Cut &cut, const Index3 &first, const Index3 &count, int lev
                             sums.add(p, scan[p]);
                         }
                 } else {
-                    PlacesReader places{lists.high[s] + part.high[n], lists.low[s] + part.low[n],
-                                        part.high[n + 1] - part.high[n], part.low[n + 1] - part.low[n],
-                                        own_lists[s].low_bits};
-                    int64_t before = corner - 1;
+                    PlacesReader places{high + begins[1][n], low + begins[2][n], begins[1][n + 1] - begins[1][n],
+                                        begins[2][n + 1] - begins[2][n], own_lists[s].low_bits};
+                    int64_t before = in_block - 1;
                     for (int64_t k = 0; k < there && whole; ++k) {
                         const int64_t place = places.next();
                         if (place >= cells && level > 0)
@@ -417,7 +367,7 @@ int64_t decode(const Cut &cut, const Index3 &first, const Index3 &count, int lev
                     whole = whole && wanted[r] == sums.check(r);
             }
             if (!whole) {
-                bad = std::min(bad, cut.number(index));
+                bad = std::min(bad, n);
                 continue;
             }
             own.resize(std::size_t(cells));
@@ -442,7 +392,7 @@ int64_t decode(const Cut &cut, const Index3 &first, const Index3 &count, int lev
                      });
         }
     }
-    return bad < none ? bad : -1;
+    return bad < blocks ? bad : -1;
 }
 
 } // namespace fathometer::wavelet

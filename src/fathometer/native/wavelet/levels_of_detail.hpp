@@ -1,7 +1,8 @@
 // Coefficients of the blocks of a volume by size: which of them each level of detail has, where they belong, and back.
 //
-// A block's coefficients are counted in *scan order*: the corner that all halvings leave, then what each halving before
-// adds to it, coarse to fine, and within that by x, y, z. So a prefix of every list is what a coarser level needs.
+// A block's coefficients are counted in *scan order*: the *corner*, which all halvings leave, then what each halving
+// before adds to it, coarse to fine, and within that by x, y, z. So a prefix of every list is what a coarser level
+// needs.
 //
 // Of a block of N cells a *share* 1:s keeps ceil(N / s) coefficients, all of the corner always; those of a share that
 // the one before has not are in a list of their own, in scan order. Places are coded after Elias (1974, J. ACM 21,
@@ -46,32 +47,26 @@ std::vector<List> lists_of(const Block &block, const std::vector<std::int64_t> &
 Index3 index_of(std::int64_t n, const Index3 &first, const Index3 &count);
 Index3 cells_of(const Cut &cut, const Index3 &first, const Index3 &count, int level);
 
-// Lists of several blocks one after the other, by share.
-template <class Values, class Bytes> struct Lists {
-    std::vector<Values> values;
-    std::vector<Bytes> high, low;
+// The lists of a share of several blocks, one after the other. begins: of each block's part of values, high and low, in
+// elements, and the end of the last one's.
+template <class Values, class Bytes> struct Share {
+    Values *values;
+    Bytes *high, *low;
+    std::array<const std::int64_t *, 3> begins;
 };
+using Written = Share<float, std::uint8_t>;
+using Read = Share<const float, const std::uint8_t>;
 
-struct Encoded {
-    double transform_seconds = 0, choice_seconds = 0, error_seconds = 0; // of all threads together
-    std::int64_t bad = -1;           // place in `values` of a block that holds what is no finite number, or becomes so
-    double largest = 0, squares = 0; // error of what the shares hold together: largest, and sum of squares
-};
+// Codes the blocks [first, first + count), all of whose cells `values` holds. corner: of all of them, as values.
+// checks: [block][share][level, coarsest first]. The bytes of all places must be zero before. The first of these
+// blocks, by its number among them, in which a value is no finite number or becomes none; -1: there is none.
+std::int64_t encode(const Cut &cut, const Index3 &first, const Index3 &count, const float *values, float *corner,
+                    const std::vector<Written> &shares, std::uint64_t *checks);
 
-// Blocks [first, first + count) of a volume, which `values` holds. coarse: the corners, as values. checks:
-// [block][share] [level, coarse first]. with_error: find out what the error of all shares is.
-Encoded encode(const Cut &cut, const Index3 &first, const Index3 &count, const float *values, float *coarse,
-               const Lists<float *, std::uint8_t *> &lists, std::uint64_t *checks, bool with_error);
-
-// What is read of the lists of some blocks: begins of each block's part, and the end of the last one's.
-struct Parts {
-    const std::int64_t *values, *high, *low;
-};
-
-// The cells [lo, hi) of a level from the blocks [first, first + count), of which `lists` has parts of the first shares
-// and `coarse` the corners. The number of a block that is damaged; -1: none is.
-std::int64_t decode(const Cut &cut, const Index3 &first, const Index3 &count, int level, const float *coarse,
-                    const Lists<const float *, const std::uint8_t *> &lists, const std::vector<Parts> &parts,
-                    const std::uint64_t *checks, const Index3 &lo, const Index3 &hi, float *result);
+// The cells [lo, hi) of a level that lie in the blocks [first, first + count), from the corner and from what is there
+// of the lists of the first shares. The first of these blocks that is damaged; -1: none is.
+std::int64_t decode(const Cut &cut, const Index3 &first, const Index3 &count, int level, const float *corner,
+                    const std::vector<Read> &shares, const std::uint64_t *checks, const Index3 &lo, const Index3 &hi,
+                    float *result);
 
 } // namespace fathometer::wavelet

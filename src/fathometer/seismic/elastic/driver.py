@@ -30,7 +30,7 @@ from fathometer.seismic.elastic.propagator import ElasticPropagator
 from fathometer.seismic.elastic.results import facts
 from fathometer.seismic.elastic.setup import prepare_elastic
 from fathometer.seismic.elastic.shot import model_shot
-from fathometer.seismic.elastic.snapshots import SnapshotWriter, snapshot_paths, steps_between
+from fathometer.seismic.elastic.snapshots import SnapshotWriter, snapshot_info, snapshot_paths, steps_between
 from fathometer.seismic.modelling.modelling import TRACES, Modelling
 from fathometer.seismic.modelling.trace_files import TraceFiles
 from fathometer.seismic.page.run_data import RunData
@@ -44,7 +44,7 @@ from fathometer.seismic.waves.checked_steps import advances
 from fathometer.storage import atomic
 from fathometer.storage.volumes.strategy import Strategy
 from fathometer.storage.volumes.volume import open_volume
-from fathometer.storage.volumes.writer import check_writable
+from fathometer.storage.volumes.writer import check_stored, check_writable
 
 PEAKS = "peak-velocity"  # what maps are called
 KEPT_PEAKS = "peaks"  # name of the array that each shot keeps of them
@@ -68,8 +68,11 @@ class ElasticModelling(Modelling):
         with ledger.phase("set up"):
             self.setup = prepare_elastic(self.survey, self.comm, before_reading)
             with collective_errors(self.comm):
+                keys, strategy = self.survey.snapshots, Strategy.of(self.survey.storage.write)
                 for path in self._snapshots(self.setup.run.acquisition.shots[0]):
-                    check_writable(path, Strategy.of(self.survey.storage.write), self.comm.size)
+                    check_writable(path, strategy, self.comm.size)
+                    assert keys is not None
+                    check_stored(path, snapshot_info(self.setup.grid, keys), strategy)
             announce(self.setup.run, self.context)
         return self.setup.run
 

@@ -187,6 +187,13 @@ def check_every(keys: SnapshotsTable, steps: int) -> None:
         raise InputError(f"[snapshots] every_steps: found {keys.every_steps}; allowed: 1 to {steps}, the run's steps")
 
 
+def snapshot_info(grid: Grid, keys: SnapshotsTable) -> VolumeInfo:
+    """What is known of a file's values before the run: its nodes and their type; of steps there is one or more."""
+    nodes = Nodes(grid, Decomposition(grid.shape), keys)
+    labels = (TIME, *("xyz"[axis] for axis in nodes.axes))
+    return VolumeInfo((1, *nodes.shape), DTYPE, None, None, labels, None)
+
+
 def field_names(grid: Grid, keys: SnapshotsTable) -> tuple[str, ...]:
     """The fields that are kept; InputError for one that the run does not have."""
     known = [field.name for field in fields_of(grid.two_dimensional)]

@@ -14,10 +14,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from mpi4py import MPI
 
 from fathometer.base import ledger
 from fathometer.base.errors import naming
+from fathometer.grid.volume_info import volume_info
+from fathometer.parallel.collectives import collective_errors
 from fathometer.parallel.threads import thread_counts
 from fathometer.runs.application import Panel
 from fathometer.runs.context import Context, Outcome
@@ -47,7 +50,7 @@ from fathometer.seismic.shots.offsets import ALL
 from fathometer.seismic.survey import Survey
 from fathometer.storage.volumes.registry import writable_suffixes
 from fathometer.storage.volumes.strategy import Strategy
-from fathometer.storage.volumes.writer import check_writable
+from fathometer.storage.volumes.writer import check_stored, check_writable
 
 TIME_MIGRATION = RunKind(
     name="time migration",
@@ -92,6 +95,9 @@ class TimeMigration(SurveyTasks):
                 self.inputs.begin(layout.acquisition, dict(enumerate(layout.blocks)), layout.velocities.files)
 
             self.setup = prepare(survey, comm, context, begin)
+            image = volume_info(self.setup.layout.grid, np.dtype(np.float32), "")
+            with collective_errors(comm), naming(f"{survey.path}: [storage] write"):
+                check_stored(self.files[ALL], image, Strategy.of(survey.storage.write))
             self.inputs.finish()
 
     @property

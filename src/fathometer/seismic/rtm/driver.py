@@ -19,7 +19,8 @@ from mpi4py import MPI
 
 from fathometer.base import ledger
 from fathometer.base.errors import InputError, naming
-from fathometer.parallel.collectives import allgather, barrier
+from fathometer.grid.volume_info import volume_info
+from fathometer.parallel.collectives import allgather, barrier, collective_errors
 from fathometer.parallel.groups import split_into_groups
 from fathometer.runs.application import Panel
 from fathometer.runs.context import Context, Outcome
@@ -55,7 +56,7 @@ from fathometer.seismic.shots.offsets import ALL, volumes_of
 from fathometer.seismic.survey import Survey
 from fathometer.storage.volumes.registry import writable_suffixes
 from fathometer.storage.volumes.strategy import Strategy
-from fathometer.storage.volumes.writer import check_writable
+from fathometer.storage.volumes.writer import check_stored, check_writable
 
 MIGRATION = RunKind(
     name="migration",
@@ -116,6 +117,9 @@ class Migration(SurveyTasks):
                 if context.options.overwrite and any(allgather(comm, comm.rank == 0 and has_journal(self.output))):
                     with ledger.Ledger():  # none of its work is the run's
                         check_startable(self.setup, context)
+            image = volume_info(self.setup.grid, self.setup.layout.dtype, "")
+            with collective_errors(comm), naming(f"{survey.path}: [storage] write"):
+                check_stored(self.files[ALL], image, Strategy.of(survey.storage.write))
             self.inputs.finish()
         self._shots = {shot.index: shot for shot in largest_first(self.setup.layout)}
 

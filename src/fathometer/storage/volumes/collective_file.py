@@ -9,14 +9,17 @@ import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from time import sleep
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fathometer.base import ledger
 from fathometer.base.errors import FathometerError
+from fathometer.base.removal import remove_file
 from fathometer.launch.one_host import is_set
-from fathometer.parallel.collectives import allgather, collective_errors
+from fathometer.parallel.collectives import NAP_SECONDS, allgather, collective_errors
 from fathometer.storage.volumes.boxes import Box, extent
 
 if TYPE_CHECKING:
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
 # where the hint lets its last way refuse.
 _NO_SHARED_POINTER = {"OMPI_MCA_sharedfp": "^sm,lockedfile", "OMPI_MCA_sharedfp_individual_priority": "-1"}
 _REFUSABLE = ("OMPIO_SHAREDFP_RELAXED_ORDERING", "true")
+ABORT_SECONDS = 5.0  # that a rank whose collective call failed waits for the others to return from theirs
 OPEN_SECONDS = 300.0  # that all ranks together may take to open a file
 
 
@@ -63,6 +67,27 @@ def _end(path: Path) -> None:
     said = f"fathometer: error: {path}: not opened by all ranks within {OPEN_SECONDS:g} s: one of them could not\n"
     os.write(sys.stderr.fileno(), said.encode())
     os._exit(1)  # the main thread does not come back; the launcher ends the other ranks
+
+
+def await_others(part: Path, comm: MPI.Intracomm, error: FathometerError | None) -> None:
+    """Collective, after collective calls of a library. Where they failed on this rank with `error`, the library may
+    leave others waiting in them: after some seconds all ranks are ended."""
+    if comm.size == 1:
+        return
+    deadline = ledger.now() + ABORT_SECONDS
+    with ledger.idle():
+        all_ranks = comm.Ibarrier()
+        while not all_ranks.Test():
+            sleep(NAP_SECONDS)
+            if error is not None and ledger.now() > deadline:
+                abort(part, comm, error)
+
+
+def abort(part: Path, comm: MPI.Intracomm, error: FathometerError) -> None:
+    """End all ranks, of which some are perhaps in a library and others are not, and remove the unfinished file."""
+    print(f"fathometer: error: {error}", file=sys.stderr, flush=True)
+    remove_file(part)
+    comm.Abort(error.exit_code)
 
 
 def mpi_hints(pairs: Iterable[tuple[str, str]]) -> MPI.Info:

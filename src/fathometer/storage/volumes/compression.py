@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -36,12 +38,25 @@ class Compression:
         self.values += values
 
     def compare(self, written: NDArray[Any], found: NDArray[Any]) -> None:
-        """Errors of a block that was read back."""
-        difference = found.astype(np.float64)
-        difference -= written
-        np.abs(difference, out=difference)
-        squares = float(np.vdot(difference, difference))
-        self.add_errors(float(difference.max(initial=0.0)), squares, written.size)
+        """Errors of a block that was read back, where what was written is a finite number. What is none any more counts
+        as the largest number that there is."""
+        for before, after in zip(written, found, strict=True):  # plane by plane: next to no memory
+            difference = after.astype(np.float64)
+            with np.errstate(invalid="ignore"):
+                difference -= before
+            finite = np.isfinite(before)
+            largest = float(np.finfo(np.float32).max)
+            difference = np.abs(np.nan_to_num(difference[finite], nan=largest, posinf=largest, neginf=largest))
+            squares = float(np.vdot(difference, difference))
+            self.add_errors(float(difference.max(initial=0.0)), squares, difference.size)
+
+    @contextlib.contextmanager
+    def finding_errors(self) -> Iterator[None]:
+        """Around finding errors, which is a phase of its own and no part of writing."""
+        begin = ledger.now()
+        with ledger.phase("compression errors"):
+            yield
+        self.error_seconds += ledger.now() - begin
 
     def numbers(self) -> dict[str, float]:
         """By name, as `ledger.compressed` takes them."""

@@ -129,6 +129,7 @@ def _means_of_two(values: NDArray[Any], axis: int) -> NDArray[Any]:
     second = values[(*part, slice(1, None, 2))]
     pairs = means[(*part, slice(0, second.shape[axis]))]
     half = values.dtype.type(0.5)
-    pairs *= half  # before the sum, which could overflow
-    pairs += half * second
+    with np.errstate(invalid="ignore"):  # of infinities of both signs
+        pairs *= half  # before the sum, which could overflow
+        pairs += half * second
     return means

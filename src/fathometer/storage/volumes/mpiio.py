@@ -21,8 +21,15 @@ from numpy.typing import NDArray
 from fathometer.base import ledger
 from fathometer.base.errors import FathometerError
 from fathometer.parallel.collectives import allreduce, collective_errors
+from fathometer.storage.atomic import failure
 from fathometer.storage.volumes.boxes import Box, runs
-from fathometer.storage.volumes.collective_file import allocate_block, check_opening, mpi_hints, opening
+from fathometer.storage.volumes.collective_file import (
+    allocate_block,
+    await_others,
+    check_opening,
+    mpi_hints,
+    opening,
+)
 from fathometer.storage.volumes.raw_array import RawArray
 from fathometer.storage.volumes.spot_check import SpotCheck
 from fathometer.storage.volumes.strategy import Strategy
@@ -87,8 +94,15 @@ class MpiFile:
                 errors += failures(partial(self._call, buffer, offset, count, write, requests))
             for request, count in requests:
                 errors += failures(partial(self._finish, request, count))
+        if write and self._strategy.name == "mpiio-collective":
+            self._await_others(errors)
         if errors:
             raise errors[0]
+
+    def _await_others(self, errors: list[OSError]) -> None:
+        """Collective. Open MPI's own MPI-IO (4.1.4), once an aggregator could not write, may lose count of the messages
+        of a file: ranks then wait for each other in later calls."""
+        await_others(self._array.path, self._comm, failure(self._array.path, errors[0]) if errors else None)
 
     def _calls(self, shape: Sequence[int], lo: Sequence[int]) -> list[tuple[int, int, int]]:
         """(first cell in the block, first cell in the view or in the array, cells) of each call."""
@@ -196,11 +210,11 @@ class MpiFile:
     def flush(self) -> None:
         """Collective. Have what was written on the device, where the strategy asks for it."""
         if self._sync and self._file is not None:
-            try:
-                with ledger.flush():
-                    self._file.Sync()
-            except MPI.Exception as error:
-                raise system_error(error) from None
+            with ledger.flush():
+                errors = failures(self._file.Sync)
+            self._await_others(errors)
+            if errors:
+                raise errors[0]
 
     def close(self) -> None:
         """Collective. Close the file, once."""

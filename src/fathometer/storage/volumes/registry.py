@@ -117,8 +117,9 @@ class Format:
             usual = Strategy.of(names[0])
             strategy = replace(strategy, name=usual.name, datatype=usual.datatype)
         if strategy.name not in names:
+            how = f"{strategy.name} with filter={WAVELET}" if coefficients else strategy.name
             raise InputError(
-                f"{path}: {self.name} is not {'read' if direction == 'read' else 'written'} by {strategy.name} "
+                f"{path}: {self.name} is not {'read' if direction == 'read' else 'written'} by {how} "
                 f"(allowed: {', '.join(names)})"
             )
         if direction == "write" and strategy.filter not in self.filters:

@@ -81,6 +81,9 @@ def reference_at(reference: str, directory: Path, level: int = 0, share: int | N
 
     InputError where its format has none, or an array has a name of its own.
     """
+    for name, number, least in (("level", level, 0), ("share", 1 if share is None else share, 1)):
+        if not isinstance(number, int) or number < least:
+            raise InputError(f"{reference}: {name}: found {number!r}; allowed: a whole number from {least}")
     if not level and share is None:
         return reference
     path, key = split_reference(reference, directory)
@@ -90,5 +93,6 @@ def reference_at(reference: str, directory: Path, level: int = 0, share: int | N
         raise InputError(f"{path}: {form.name} has no levels (allowed: {holders}, written with levels or wavelets)")
     if (key or DATASET).strip("/") != DATASET:
         raise InputError(f"{path}:{key}: found with a level or a share; allowed: the file alone")
-    name = reference.removesuffix(f":{key}") if key else reference
-    return f"{name}:" + "/".join([f"{FOLDER}/{level}"] * (level > 0) + [f"shares/{share}"] * (share is not None))
+    return f"{reference.removesuffix(f':{key}') if key else reference}:" + "/".join(
+        [f"{FOLDER}/{level}"] * (level > 0) + [f"shares/{share}"] * (share is not None)
+    )

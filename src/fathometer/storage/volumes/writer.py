@@ -28,7 +28,7 @@ from fathometer.storage.volumes.compression import Compression
 from fathometer.storage.volumes.exchange import exchange
 from fathometer.storage.volumes.levels import check_levels, coarser
 from fathometer.storage.volumes.registry import Format, LevelledSink, Sink, format_of, writable_suffixes
-from fathometer.storage.volumes.strategy import ROOT, Strategy
+from fathometer.storage.volumes.strategy import ROOT, WAVELET, Strategy
 from fathometer.storage.volumes.strategy_cache import resolve_auto_on_ranks
 
 if TYPE_CHECKING:
@@ -49,6 +49,13 @@ def check_writable(path: Path, strategy: Strategy, ranks: int) -> tuple[Format, 
         )
     form = format_of(path)
     return form, form.chosen(path, strategy, "write", ranks)
+
+
+def check_stored(path: Path, info: VolumeInfo, strategy: Strategy) -> None:
+    """InputError where a volume has too few cells for a strategy's levels, or values that its filter does not take."""
+    check_levels(path, info, strategy.levels)
+    if strategy.filter == WAVELET and np.dtype(info.dtype) != np.float32:
+        raise InputError(f"{path}: filter=wavelet: found {np.dtype(info.dtype)}; allowed: float32")
 
 
 class VolumeWriter(SharedWriter[Sink]):
@@ -77,7 +84,7 @@ class VolumeWriter(SharedWriter[Sink]):
         wanted = resolve_auto_on_ranks(path, form, "write", strategy, comm)
         with collective_errors(comm):
             self.strategy = form.chosen(path, wanted, "write", comm.size)
-            check_levels(path, self.info, self.strategy.levels)
+            check_stored(path, self.info, self.strategy)
         super().__init__(path, comm, self.strategy.sync != "none")
         new_files, sink = form.new_files, form.sink
         assert new_files is not None

@@ -42,7 +42,7 @@ from fathometer.storage.volumes.place import Place
 from fathometer.storage.volumes.registry import require_replaceable
 from fathometer.storage.volumes.strategy import Strategy
 from fathometer.storage.volumes.volume import open_volume, write_volume
-from fathometer.storage.volumes.writer import check_writable
+from fathometer.storage.volumes.writer import check_stored, check_writable
 
 Floats = npt.NDArray[np.float32]
 
@@ -105,6 +105,9 @@ def prepare_model(request: PreparationRequest, source: Source, say: Callable[[st
         for read in source.paths:
             _require_other(path, read)
     _check_mean(request, source)
+    grid = PreparationPlan(request, source.grid).result
+    for path in files.values():
+        check_stored(path, volume_info(grid, np.dtype(np.float32), ""), strategy)
     with given_parameters(request, source.grid, source.axes) as given:
         for path, parameter in itertools.product(files.values(), given.values()):
             _require_other(path, parameter.path)

@@ -1,15 +1,16 @@
 """How long HDF5's compression filters work, apart from the writing that they are part of.
 
 The library calls a filter by its entry in a table (H5Z_class2_t, H5Zregister). One of hdf5plugin is registered once
-more, with a function that calls its own and adds up the time of both directions.
+more, with a function that calls its own and adds up its time.
 """
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
+import os
 from collections.abc import Iterator
-from typing import Any
+from functools import cache
 
 from fathometer import _native
 from fathometer.storage.volumes.compression import Compression
@@ -30,22 +31,22 @@ class _FilterClass(ctypes.Structure):
     )
 
 
-_watched: dict[str, tuple[Any, _FilterClass]] = {}  # kept: the library goes on using them
-
-
-def watch(name: str) -> None:
-    """Have the time of a filter of hdf5plugin counted from now on."""
+@cache
+def watch(name: str) -> object:
+    """Have the time of a filter of hdf5plugin counted from now on. What the library goes on using is returned, and kept
+    by the cache; None: the filter is another's, whose time is not known."""
     import h5py
     import hdf5plugin
 
-    if name in _watched:
-        return
-    library = ctypes.CDLL(hdf5plugin.get_config().registered_filters[name])
+    path = os.path.join(hdf5plugin.PLUGIN_PATH, f"libh5{name}.so")  # where HDF5_PLUGIN_PATH is set, nothing else says
+    if not os.path.isfile(path):
+        return None
+    library = ctypes.CDLL(path)
     library.H5PLget_plugin_info.restype = ctypes.POINTER(_FilterClass)
     entry = _FilterClass.from_buffer_copy(library.H5PLget_plugin_info().contents)
     entry.filter = _native.timed_filter(entry.filter)
     h5py.h5z.register_filter(ctypes.addressof(entry))
-    _watched[name] = library, entry
+    return library, entry
 
 
 @contextlib.contextmanager

@@ -12,12 +12,10 @@ import importlib.util
 import itertools
 import math
 import os
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from time import sleep
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,25 +23,28 @@ from numpy.typing import NDArray
 
 from fathometer.base import ledger
 from fathometer.base.errors import FathometerError
-from fathometer.base.ledger import now
-from fathometer.base.removal import remove_file
-from fathometer.parallel.collectives import NAP_SECONDS, allgather, allreduce, barrier, collective_errors
+from fathometer.parallel.collectives import allgather, allreduce, barrier, collective_errors
 from fathometer.storage import atomic
 from fathometer.storage.probe import HDF5, probe
-from fathometer.storage.reading import decoding, readable, reading, words_of
+from fathometer.storage.reading import decoding, readable, reading
 from fathometer.storage.volumes.block import BlockReader, Volume, VolumeInfo, check_shape, check_values
 from fathometer.storage.volumes.boxes import Box, extent, slabs, within
-from fathometer.storage.volumes.collective_file import allocate_block, check_opening, mpi_hints, opening
+from fathometer.storage.volumes.collective_file import (
+    abort,
+    allocate_block,
+    await_others,
+    check_opening,
+    mpi_hints,
+    opening,
+)
 from fathometer.storage.volumes.compression import Compression
 from fathometer.storage.volumes.formats import filter_time
 from fathometer.storage.volumes.formats.axis_metadata import (
     Dimension,
-    attributes_of,
-    axis_names,
-    coordinates,
     stated,
 )
 from fathometer.storage.volumes.formats.dataset_key import choose_key
+from fathometer.storage.volumes.formats.hdf5_common import VERSIONS, describe, system_errors
 from fathometer.storage.volumes.formats.hdf5_files import check_complete, files_of_dataset
 from fathometer.storage.volumes.formats.place_metadata import mapped_crs, text_of, with_crs
 from fathometer.storage.volumes.formats.wavelet import GROUP, WaveletSink, WaveletVolume, is_wavelet
@@ -61,8 +62,6 @@ MOST_CHUNKS = 1 << 14  # of a call: the library takes some 7 kB of memory for ea
 DATASET = "values"
 NO_VARIABLE = "This is a netCDF dimension but not a netCDF variable"  # as NetCDF-4 names such a scale
 LABELS, SCALES = "DIMENSION_LABELS", "DIMENSION_LIST"  # attributes of a dataset, by the dimension scales' standard
-ABORT_SECONDS = 5.0  # that a rank whose write failed waits for the others to return from theirs
-VERSIONS = ("earliest", "v110")  # of the format, that files are written in
 CHUNK_BYTES = 1 << 20
 CHUNK_CELLS = {1: 1 << 18, 2: 512, 3: 64}  # along each axis but that of steps, at most, by dimensions: 1 MiB of float32
 METADATA_BYTES = 1 << 18  # that the library writes before space for the values is reserved, at most
@@ -106,7 +105,6 @@ def filter_options(strategy: Strategy) -> dict[str, Any]:
         raise OSError(errno.ENOSYS, missing_package)
     import hdf5plugin
 
-    filter_time.watch(strategy.filter)
     match strategy.filter:
         case "zfp":
             options = hdf5plugin.Zfp(rate=strategy.bits) if strategy.bits else hdf5plugin.Zfp(reversible=True)
@@ -146,21 +144,23 @@ class Hdf5Sink:
         self._comm, self._strategy, self._part, self._path = comm, strategy, part, path
         self._shared = comm.size > 1
         self._spot_checks = [SpotCheck(CHUNK_BYTES) for _ in range(strategy.levels + 1)]
-        self.compression = Compression() if strategy.filter != "none" else None
+        self.compression: Compression | None = None
         self._failed_here = False  # a collective write, on this rank
         with collective_errors(comm), atomic.writing(path):
             options = filter_options(strategy)
+            if options and filter_time.watch(strategy.filter) is not None:
+                self.compression = Compression()
         # Where a rank cannot write what describes the file, the library leaves the others in it. So rank 0 writes that
         # alone, all chunks included, which ranks then only fill; compressed ones are described as they are written.
         before = self._shared and not options
         if before:
-            with collective_errors(comm), atomic.writing(path), _system_errors(), ledger.io():
+            with collective_errors(comm), atomic.writing(path), system_errors(), ledger.io():
                 if comm.rank == 0:
                     with h5py.File(part, "w", libver=VERSIONS) as file:
                         self._create_all(file, info, options, early=True)
         self._open("r+" if before else "w")
         try:
-            with collective_errors(comm), atomic.writing(path), _system_errors(), ledger.io():
+            with collective_errors(comm), atomic.writing(path), system_errors(), ledger.io():
                 # Not opened again where it is created: SPERR refuses its own chunks then.
                 if not before:
                     self._create_all(self._file, info, options)
@@ -181,8 +181,9 @@ class Hdf5Sink:
         file: Any = None
         error: FathometerError | None = None
         try:
-            with _system_errors(), ledger.io():
-                driver = {}
+            with system_errors(), ledger.io():
+                # Without a cache a chunk is compressed as it is written, and read back as it is stored.
+                driver: dict[str, Any] = {"rdcc_nbytes": 0} if self._strategy.filter != "none" else {}
                 if self._shared:
                     driver = {"driver": "mpio", "comm": self._comm, "info": mpi_hints(self._strategy.hints)}
                 with opening(self._part, self._comm):
@@ -215,14 +216,7 @@ class Hdf5Sink:
             more["dcpl"] = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
             more["dcpl"].set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
         values = file.create_dataset(name, info.shape, info.dtype, **more, **options)
-        for key, value in attributes_of(info).items():
-            values.attrs[key] = value
-        if info.spacing is not None:
-            for axis, label in enumerate(axis_names(info)):
-                scale = values.parent.create_dataset(label + suffix, data=coordinates(info, axis))
-                scale.make_scale(label + suffix)
-                scale.attrs["units"] = info.axis_units[axis]
-                values.dims[axis].attach_scale(scale)
+        describe(values, info, suffix=suffix)
 
     def _reserve(self, more: int) -> None:
         """Reserve so many bytes more, so that a full disk is noticed now: in collective writes the library ends some
@@ -250,30 +244,29 @@ class Hdf5Sink:
                 _move(values, block, lo, self._comm, self._strategy, True)
         except OSError as error:
             self._failed_here = self._shared
-            self._await_others(atomic.failure(self._path, error))
+            await_others(self._part, self._comm, atomic.failure(self._path, error))
             raise
-        self._await_others(None)
+        await_others(self._part, self._comm, None)
         if self._shared and self._strategy.filter == "none":
             self._spot_checks[level].record(block, lo)
-        if self.compression is not None and level == 0:
+        if self.compression is not None:
             self.compression.plain_bytes += block.nbytes
-            if self._strategy.lossy and self.compression.find_errors:
+            if level == 0 and self._strategy.lossy and self.compression.find_errors:
                 self._find_errors(block, lo)
 
     def _find_errors(self, block: NDArray[Any], lo: Sequence[int]) -> None:
         """Read back what was written, chunk by chunk, and compare."""
         assert self.compression is not None
-        begin = ledger.now()
         hi = [a + n for a, n in zip(lo, block.shape, strict=True)]
-        with ledger.phase("compression errors"), _system_errors():
+        with self.compression.finding_errors(), system_errors():
             for part in _calls(self._values[0], lo, hi):
-                found = self._values[0][tuple(map(slice, *part))]
+                with ledger.io():
+                    found = self._values[0][tuple(map(slice, *part))]
                 self.compression.compare(block[within(part, lo)], found)
-        self.compression.error_seconds += ledger.now() - begin
 
     def flush(self) -> None:
         """Collective. Hand what was written to the system; have it on the device, where the strategy asks for it."""
-        with _system_errors(), ledger.flush():
+        with system_errors(), ledger.flush():
             self._file.flush()
             if self._strategy.sync != "none":
                 atomic.flush_file(self._part)
@@ -282,7 +275,7 @@ class Hdf5Sink:
         """Collective. Close the file; where ranks share it, some of what is in it is compared with what was written."""
         import h5py
 
-        with collective_errors(self._comm), atomic.writing(self._path), _system_errors(), ledger.io():
+        with collective_errors(self._comm), atomic.writing(self._path), system_errors(), ledger.io():
             if self._shared:
                 self._file.close()
             else:  # without MPI the library keeps what compression left of the reserved space
@@ -291,40 +284,22 @@ class Hdf5Sink:
                 self._file.close()
                 os.truncate(self._part, size)
         if self._shared:
-            with _system_errors(), h5py.File(self._part, "r") as file:
+            with system_errors(), h5py.File(self._part, "r") as file:
                 for level, check in enumerate(self._spot_checks):
                     check.verify(partial(_value_at, file[_name(level)]))
         if self.compression is not None and self._comm.rank == 0:
             self.compression.stored_bytes = self._part.stat().st_size
 
-    def _await_others(self, error: FathometerError | None) -> None:
-        """Wait for all ranks' writes; where one fails, the library may leave others waiting in it until an abort."""
-        if not self._shared:
-            return
-        deadline = now() + ABORT_SECONDS
-        with ledger.idle():
-            all_ranks = self._comm.Ibarrier()
-            while not all_ranks.Test():
-                sleep(NAP_SECONDS)
-                if error is not None and now() > deadline:
-                    self._abort(error)
-
     def _end(self, error: FathometerError) -> None:
         """Collective. End all ranks: what failed in the library on one of them would hang when the file is closed."""
         if self._comm.rank == 0:
-            self._abort(error)
+            abort(self._part, self._comm, error)
         barrier(self._comm)
-
-    def _abort(self, error: FathometerError) -> None:
-        """End all ranks, of which some are perhaps in the library and others are not."""
-        print(f"fathometer: error: {error}", file=sys.stderr, flush=True)
-        remove_file(self._part)
-        self._comm.Abort(error.exit_code)
 
     def abandon(self, error: FathometerError) -> None:
         """Collective. Close the file. After a failed collective write that would hang: the ranks are aborted."""
         if not any(allgather(self._comm, self._failed_here)):
-            with _system_errors():
+            with system_errors():
                 self._file.close()
             return
         self._end(error)
@@ -347,7 +322,7 @@ def open_hdf5(path: Path, key: str | None) -> Volume:
     with reading(path), decoding(path, "is not a readable HDF5 file"):
         file = h5py.File(path, "r")
     try:
-        with reading(path), _system_errors():
+        with reading(path), system_errors():
             coefficients = is_wavelet(file) and not (key or "").strip("/").startswith(f"{GROUP}/")
             return WaveletVolume(path, key, file) if coefficients else Hdf5Volume(path, key, file)
     except BaseException:
@@ -380,12 +355,17 @@ class Hdf5Volume(BlockReader):
 
     def __init__(self, path: Path, key: str | None, file: Any) -> None:
         self._file = file
-        with reading(path), _system_errors():
+        with reading(path), system_errors():
             datasets = _datasets(file)
             # The coordinates of axes, as of NetCDF-4, are no volumes where there is anything else, nor are levels.
-            names = [name for name, item in datasets.items() if not item.is_scale] if key is None else []
+            wanted = (key or "").strip("/")
+            names = (
+                [name for name, item in datasets.items() if not item.is_scale] if wanted not in datasets else [wanted]
+            )
             levels = [name for name in datasets if DATASET in datasets and _is_level(file, name)]
-            self.key = choose_key(path, key, [name for name in names if name not in levels] or list(datasets))
+            if key is None:
+                names = [name for name in names if name not in levels]
+            self.key = choose_key(path, key, names or list(datasets))
             self.levels = sum(not datasets[name].is_scale for name in levels) if self.key == DATASET else 0
             self._values = datasets[self.key]
             _load_filters(self._values)
@@ -411,7 +391,7 @@ class Hdf5Volume(BlockReader):
     def files(self) -> list[Path]:
         """Every file that metadata or values are read from, in a fixed order, each once; also one that is missing and
         would count if it were there."""
-        with reading(self.path), _system_errors():
+        with reading(self.path), system_errors():
             return files_of_dataset(self._values, self.key)
 
     @property
@@ -424,7 +404,7 @@ class Hdf5Volume(BlockReader):
         lo, hi = [side.start for side in box], [side.stop for side in box]
         # Zeros: of chunks that were never written the library may leave memory as it is.
         block = np.zeros([b - a for a, b in zip(lo, hi, strict=True)], self._values.dtype)
-        with _system_errors():
+        with system_errors():
             for part in _calls(self._values, lo, hi):
                 self._values.read_direct(block, tuple(map(slice, *part)), within(part, lo))
         return block
@@ -504,7 +484,7 @@ class Hdf5Source:
         check_opening(volume.path, comm, os.O_RDONLY)
         self._path, self._comm, self._strategy = volume.path, comm, strategy
         driver = {"driver": "mpio", "comm": comm, "info": mpi_hints(strategy.hints)} if comm.size > 1 else {}
-        with _system_errors(), ledger.io():
+        with system_errors(), ledger.io():
             self._file = h5py.File(volume.path, "r", **driver)
             self._values = self._file[volume.name]
 
@@ -548,7 +528,7 @@ def _move(
     with ledger.io(bytes=block.nbytes):
         for box in boxes:
             try:
-                with _system_errors():
+                with system_errors():
                     _call(values, None if box is None else block[within(box, lo)], box, access, write)
             except OSError as error:
                 errors.append(error)
@@ -585,17 +565,3 @@ def _call(values: Any, part: NDArray[Any] | None, box: Box | None, access: Any, 
         space.select_hyperslab(box[0], extent(box))
         memory = h5py.h5s.create_simple(part.shape)
     (values.id.write if write else values.id.read)(memory, space, part, dxpl=access)
-
-
-@contextlib.contextmanager
-def _system_errors() -> Iterator[None]:
-    """Turn errors of the library into OSErrors of one line."""
-    try:
-        yield
-    except (FathometerError, MemoryError):
-        raise
-    except OSError as error:  # the library's text for errors of the system has many lines
-        text = os.strerror(error.errno) if error.errno else f"HDF5: {words_of(error)}"
-        raise OSError(error.errno or errno.EIO, text) from None
-    except Exception as error:
-        raise OSError(errno.EIO, f"HDF5: {words_of(error)}") from error

@@ -15,6 +15,7 @@ import itertools
 import json
 import math
 import os
+import re
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -208,8 +209,9 @@ def multiscales(info: VolumeInfo, levels: int) -> dict[str, Any]:
     """
     few, units = len(info.shape), {"m": "meter", "s": "second"}
     axes = [
-        {"name": name, "type": "space"} | ({"unit": units[unit]} if info.spacing else {})
-        for name, unit in zip(axis_names(info), info.axis_units, strict=True)
+        {"name": name, "type": "time" if info.stepped and axis == 0 else "space"}
+        | ({"unit": units[unit]} if info.spacing else {})
+        for axis, (name, unit) in enumerate(zip(axis_names(info), info.axis_units, strict=True))
     ]
     first = replace(info, spacing=info.spacing or (1.0,) * few, origin=info.origin or (0.0,) * few)
     datasets = []
@@ -235,17 +237,20 @@ class ZarrVolume(BlockReader):
             node = zarr.open(path, mode="r")
             arrays = dict(node.arrays()) if isinstance(node, zarr.Group) else {}
         level = (key or "").strip("/")
-        if isinstance(node, zarr.Group) and level.startswith(f"{FOLDER}/") and f"{level}/{ARRAY}" in node:
+        is_level = re.fullmatch(rf"{FOLDER}/[1-9]\d*", level, re.ASCII) is not None
+        if isinstance(node, zarr.Group) and is_level and f"{level}/{ARRAY}" in node:
             self.key: str | None = f"{level}/{ARRAY}"
             beside: Any = node[level]
             arrays = dict(beside.arrays())
             self._values: Any = arrays[ARRAY]
         elif isinstance(node, zarr.Group):
             volumes = [name for name, array in arrays.items() if array.ndim in (2, 3)]
+            levels = next(k for k in itertools.count() if f"{_folder(k + 1)}/{ARRAY}" not in node)
+            if key is not None and level not in arrays:
+                volumes += [_folder(k) for k in range(1, levels + 1)]
             self.key = choose_key(path, key, volumes or list(arrays))
             self._values = arrays[self.key]
-            if self.key == ARRAY:
-                self.levels = next(k for k in itertools.count() if f"{_folder(k + 1)}/{ARRAY}" not in node)
+            self.levels = levels if self.key == ARRAY else 0
         elif key is not None:
             raise InputError(f"{path}:{key}: holds one array and takes no key")
         else:
