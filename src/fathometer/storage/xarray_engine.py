@@ -46,7 +46,7 @@ class Engine(BackendEntrypoint):
         except BaseException:
             array.volume.close()
             raise
-        dataset.set_close(array.volume.close)
+        dataset.set_close(array.close)
         return dataset
 
     def guess_can_open(self, filename_or_obj: Any) -> bool:
@@ -71,6 +71,10 @@ class _Array(BackendArray):
         self._reference = reference
         self.volume: Volume = open_volume(reference, Path(), steps=True)
         self.shape, self.dtype = self.volume.info.shape, float_type(self.volume.info.dtype)
+
+    def close(self) -> None:
+        """Close the file."""
+        self.volume.close()
 
     def __reduce__(self) -> tuple[type[_Array], tuple[str]]:
         """In another process the file is opened there."""

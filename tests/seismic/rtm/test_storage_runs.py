@@ -97,7 +97,7 @@ def test_the_account_tells_compressing_from_writing(tmp_path, usual, image, writ
         ({"storage.write": "mpiio-collective:filter=zfp"}, "RSF is not written with filter=zfp"),
         (
             {"storage.write": "auto:levels=12", "output.image": "image.h5"},
-            "[storage] write: image.h5: levels=12: found 40 x 30 cells; allowed: up to 6 levels",
+            "out/image.h5: levels=12: found 40 x 30 cells; allowed: up to 6 levels",
         ),
         ({"storage.write": "auto:levels=2"}, "RSF is not written with levels (allowed: .h5, .hdf5, .zarr)"),
         ({"storage.write": "auto:filter=wavelet,shares=1/2"}, "[storage] write: found auto:filter=wavelet,shares=1/2"),

@@ -162,9 +162,9 @@ class Hdf5Sink:
         try:
             with collective_errors(comm), atomic.writing(path), system_errors(), ledger.io():
                 # Not opened again where it is created: SPERR refuses its own chunks then.
-                if not before:
-                    self._create_all(self._file, info, options)
-                self._values = [self._file[_name(level)] for level in range(strategy.levels + 1)]
+                names = [_name(level) for level in range(strategy.levels + 1)]
+                known = map(self._file.get, names) if before else self._create_all(self._file, info, options)
+                self._values = list(known)
                 # Chunks are stored whole. On several ranks the library may have allocated some of them already.
                 missing = sum(_whole_chunks(values) - values.id.get_storage_size() for values in self._values)
         except FathometerError as error:
@@ -197,18 +197,19 @@ class Hdf5Sink:
             raise failed
         self._file = file
 
-    def _create_all(self, file: Any, info: VolumeInfo, options: dict[str, Any], early: bool = False) -> None:
-        """Describe the volume and its levels; early: have all chunks in the file."""
-        self._create(file, DATASET, info, options, early)
+    def _create_all(self, file: Any, info: VolumeInfo, options: dict[str, Any], early: bool = False) -> list[Any]:
+        """Describe the volume and its levels, which are returned; early: have all chunks in the file."""
+        datasets = [self._create(file, DATASET, info, options, early)]
         if self._strategy.levels:
             file.create_group(FOLDER).attrs["of"] = DATASET
         for level in range(1, self._strategy.levels + 1):
-            self._create(file, _name(level), info_at(info, level), options, early, f"-{level}")
+            datasets.append(self._create(file, _name(level), info_at(info, level), options, early, f"-{level}"))
+        return datasets
 
     def _create(
         self, file: Any, name: str, info: VolumeInfo, options: dict[str, Any], early: bool, suffix: str = ""
-    ) -> None:
-        """Describe one dataset. suffix: of the names of its coordinates, which lie beside it."""
+    ) -> Any:
+        """Describe one dataset, which is returned. suffix: of the names of its coordinates, which lie beside it."""
         import h5py
 
         more: dict[str, Any] = {"chunks": chunk_of(info.shape, info.stepped), "fill_time": "never"}
@@ -217,6 +218,7 @@ class Hdf5Sink:
             more["dcpl"].set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
         values = file.create_dataset(name, info.shape, info.dtype, **more, **options)
         describe(values, info, suffix=suffix)
+        return values
 
     def _reserve(self, more: int) -> None:
         """Reserve so many bytes more, so that a full disk is noticed now: in collective writes the library ends some
