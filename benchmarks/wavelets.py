@@ -3,6 +3,7 @@ snapshot beside zfp and SPERR at the same bytes, and reading in part."""
 
 from __future__ import annotations
 
+import itertools
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -21,7 +22,7 @@ from fathometer import _native
 from fathometer.base.ledger import timed
 from fathometer.storage.volumes.block import VolumeInfo
 from fathometer.storage.volumes.formats.hdf5 import chunk_of
-from fathometer.storage.volumes.formats.wavelet import Layout
+from fathometer.storage.volumes.formats.wavelet import EDGE, Coded, Layout
 from fathometer.storage.volumes.strategy import SHARES, Strategy
 from fathometer.storage.volumes.volume import open_volume, reference_at, write_volume
 
@@ -65,20 +66,20 @@ def wavelets(threads: int, quick: bool) -> Table:
     values = random_field(n)
     layout = Layout(values.shape, 1, SHARES)
     _native.set_threads(1)
-    transform, choice, copy, back = [], [], [], []
+    transform, coding, copy, back = [], [], [], []
     target = np.empty_like(values)
     for _ in range(rounds):
-        lists, coarse, checks = layout.empty_lists((0, 0, 0), layout.blocks)
-        arguments = (*layout.cut, 0, (0, 0, 0), layout.blocks)
-        seconds = _native.wavelet_encode(*arguments, values, coarse, *lists, checks, False)
-        begins = [np.ascontiguousarray(layout.begins[:, share].T) for share in range(len(SHARES))]
-        decoded = (*arguments, 0, coarse, *lists, begins, checks, (0, 0, 0), target)
-        back.append(timed(lambda decoded=decoded: _native.wavelet_decode(*decoded)))
-        transform.append(seconds[0])
-        choice.append(seconds[1])
+        blocks = [
+            np.ascontiguousarray(values[x : x + EDGE, y : y + EDGE, z : z + EDGE])
+            for x, y, z in itertools.product(range(0, n, EDGE), repeat=3)
+        ]
+        coded = Coded(layout, (0, 0, 0), layout.blocks)
+        transform.append(timed(lambda blocks=blocks: [_native.wavelet_forward(b, layout.halvings) for b in blocks]))
+        coding.append(timed(lambda coded=coded: coded.encode(values, 0)) - transform[-1])
+        back.append(timed(lambda coded=coded: coded.decode(0, (0, 0, 0), target)))
         copy.append(timed(lambda: np.copyto(target, values)))
     _native.set_threads(threads)
-    rates = [1e-6 * values.nbytes / median(times) for times in (transform, choice, back, copy)]
+    rates = [1e-6 * values.nbytes / median(times) for times in (transform, coding, back, copy)]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         rows = [*shares(folder, values), *levels(folder, values, rounds)]

@@ -316,15 +316,16 @@ def _npy_change(folder: Path, chance: random.Random) -> str:
     return f"input.npz{chance.choice(('', ':vp', ':vp', ':e', ':none', ':' + 'k' * 400))}"
 
 
-def _written(folder: Path, name: str) -> None:
+def _written(folder: Path, name: str, strategy: str = "auto") -> None:
     """A volume of this program."""
     from mpi4py import MPI
 
+    from fathometer.storage.volumes.strategy import Strategy
     from fathometer.storage.volumes.volume import VolumeInfo, write_volume
 
     values = np.arange(60, dtype=np.float32).reshape(4, 5, 3)
     info = VolumeInfo(values.shape, values.dtype, (10.0, 10.0, 5.0), (0.0, 0.0, 1.0), ("x", "y", "z"), "m/s")
-    write_volume(folder / name, info, values, (0, 0, 0), MPI.COMM_SELF)
+    write_volume(folder / name, info, values, (0, 0, 0), MPI.COMM_SELF, Strategy.of(strategy))
 
 
 def _netcdf_base(folder: Path) -> None:
@@ -335,6 +336,8 @@ def _hdf5_base(folder: Path) -> None:
     import h5py
 
     _written(folder, "base0.h5")
+    _written(folder, "base3.h5", "auto:filter=wavelet,shares=10/1")
+    _written(folder, "base4.h5", "auto:levels=2")
     for number, version in ((1, "earliest"), (2, "latest")):
         with h5py.File(folder / f"base{number}.h5", "w", libver=version) as file:
             group = file.create_group("a/b")
@@ -393,14 +396,14 @@ def _hdf5_change(folder: Path, chance: random.Random) -> str:
         key = chance.choice(("", ":v0", ":g/h/v0"))
     else:
         path.write_bytes(chance.choice(sorted(folder.glob("base*.h5"))).read_bytes())
-        key = chance.choice(("", ":values", ":a/b/vp", ":plain", ":plain"))
+        key = chance.choice(("", "", ":values", ":a/b/vp", ":plain", ":plain", ":levels/1", ":shares/10"))
     if chance.random() < 0.85:
-        changed_file(path, chance, 2048)
+        changed_file(path, chance, chance.choice((2048, 16384)))
     return f"input.h5{key}"
 
 
 def _zarr_base(folder: Path) -> None:
-    _written(folder, "base.zarr")
+    _written(folder, "base.zarr", "auto:levels=2")
 
 
 def _zarr_change(folder: Path, chance: random.Random) -> str:
@@ -420,7 +423,7 @@ def _zarr_change(folder: Path, chance: random.Random) -> str:
             path.unlink()
         elif path.exists():
             changed_file(path, chance)
-    return "input.zarr" + chance.choice(("", ":values"))
+    return "input.zarr" + chance.choice(("", ":values", ":levels/2"))
 
 
 def _blocks_base(folder: Path) -> None:

@@ -41,6 +41,7 @@ SMALL = {
     "tuning.search": "never",
 }
 MIGRATION = MIGRATE | SMALL | {"history.store": "disk"}
+COEFFICIENTS = {"output.image": "image.h5", "storage.write": "auto:filter=wavelet"}
 MODELLING = {
     **MODEL,
     **SMALL,
@@ -114,6 +115,7 @@ class Case:
 
 CASES = {
     "migrate": Case("migrate", seismic(MIGRATION), ("--resume",), ("image*.rsf*",)),
+    "migrate, coefficients": Case("migrate", seismic(MIGRATION | COEFFICIENTS), ("--resume",), ("image*.h5",)),
     "model": Case("model", seismic(MODELLING), ("--resume",), ("shots.segy",)),
     "migrate-time": Case("migrate-time", time_survey, ("--resume",), ("time/image*.rsf*",)),
     "elastic": Case(
