@@ -201,6 +201,11 @@ def _folder(level: int) -> str:
     return f"{FOLDER}/{level}" if level else ""
 
 
+def _has_level(path: Path, folder: str) -> bool:
+    """Whether there is a level in a group's folder."""
+    return (path / folder / ARRAY / "zarr.json").is_file()
+
+
 def multiscales(info: VolumeInfo, levels: int) -> dict[str, Any]:
     """The attribute `ome` of a volume and its levels (OME-NGFF 0.5, "multiscales"), by which viewers know them.
 
@@ -233,23 +238,19 @@ class ZarrVolume(BlockReader):
         with reading(path):
             os.scandir(path).close()
             _files_below(path)
-        with reading(path), decoding(path, "is not a readable Zarr folder"):
-            node = zarr.open(path, mode="r")
-            arrays = dict(node.arrays()) if isinstance(node, zarr.Group) else {}
         level = (key or "").strip("/")
-        is_level = re.fullmatch(rf"{FOLDER}/[1-9]\d*", level, re.ASCII) is not None
-        if isinstance(node, zarr.Group) and is_level and f"{level}/{ARRAY}" in node:
-            self.key: str | None = f"{level}/{ARRAY}"
-            beside: Any = node[level]
-            arrays = dict(beside.arrays())
-            self._values: Any = arrays[ARRAY]
-        elif isinstance(node, zarr.Group):
+        is_level = re.fullmatch(rf"{FOLDER}/[1-9]\d*", level, re.ASCII) is not None and _has_level(path, level)
+        with reading(path), decoding(path, "is not a readable Zarr folder"):
+            node = zarr.open(path / level if is_level else path, mode="r")
+            arrays: dict[str, Any] = dict(node.arrays()) if isinstance(node, zarr.Group) else {}
+        if isinstance(node, zarr.Group):
             volumes = [name for name, array in arrays.items() if array.ndim in (2, 3)]
-            levels = next(k for k in itertools.count() if f"{_folder(k + 1)}/{ARRAY}" not in node)
+            levels = next(k for k in itertools.count() if not _has_level(path, _folder(k + 1)))
             if key is not None and level not in arrays:
                 volumes += [_folder(k) for k in range(1, levels + 1)]
-            self.key = choose_key(path, key, volumes or list(arrays))
-            self._values = arrays[self.key]
+            name = choose_key(path, ARRAY if is_level else key, volumes or list(arrays))
+            self._values: Any = arrays[name]
+            self.key: str | None = f"{level}/{name}" if is_level else name
             self.levels = levels if self.key == ARRAY else 0
         elif key is not None:
             raise InputError(f"{path}:{key}: holds one array and takes no key")
