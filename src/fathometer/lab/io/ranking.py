@@ -125,7 +125,7 @@ def row_of(
         "compressed": case.compressed,
         "compression": _compression([sample.compression for sample in samples if sample.compression]),
         "slabs": case.slabs,
-        "write_seconds": [
+        "seconds_without_compressing": [
             sample.compression["write_seconds"] if sample.compression else sample.seconds for sample in samples
         ],
         "capped": None if capped is None else {"grid": capped.grid, "why": capped.why},

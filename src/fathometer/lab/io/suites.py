@@ -93,7 +93,7 @@ def rows_of(suite: str, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any
                 continue
             seconds, size = row["all_seconds"], row["logical_bytes"]
             if way.seconds == "write":
-                seconds = row["write_seconds"]
+                seconds = row["seconds_without_compressing"]
             rates = [size / value for value in seconds if value > 0]
             if not rates:
                 continue

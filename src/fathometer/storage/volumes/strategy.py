@@ -51,7 +51,7 @@ class Strategy:
         sync: how written bytes reach the device before the file gets its name. none: left to the system; fsync
             (MPI_File_sync under MPI-IO); o_dsync: with each write (POSIX strategies). No effect on reading.
         filter: compression (HDF5 only). zfp and blosc2 are lossless, sperr is not, nor is zfp with `bits`; wavelet
-            rounds, and is as lossy as its last share says.
+            rounds (to some 1e-6 of a block's largest value), and loses more where its last share is not 1.
         bits: fixed rate of zfp or sperr, bits a value; 0: lossless where the filter supports it (sperr: 8).
         shares: of wavelet, the levels of detail: 500 is the largest 1:500 of the coefficients.
         levels: of box means, stored beside the volume (HDF5 and Zarr).
