@@ -158,6 +158,7 @@ class Hdf5Sink:
                 if comm.rank == 0:
                     with h5py.File(part, "w", libver=VERSIONS) as file:
                         self._create_all(file, info, options, early=True)
+                        file.flush()  # what fails while it is closed is told by h5py alone
         self._open("r+" if before else "w")
         try:
             with collective_errors(comm), atomic.writing(path), system_errors(), ledger.io():

@@ -260,6 +260,7 @@ class WaveletSink:
                 if dataset.size:
                     offsets[name] = int(dataset.id.get_offset())
             describe(group[COARSE], coarse, "coarse-")
+            file.flush()  # what fails while it is closed is told by h5py alone
         return part.stat().st_size, offsets
 
     def write(self, block: NDArray[Any], lo: Sequence[int]) -> None:
