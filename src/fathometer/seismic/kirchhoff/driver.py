@@ -96,7 +96,7 @@ class TimeMigration(SurveyTasks):
 
             self.setup = prepare(survey, comm, context, begin)
             image = volume_info(self.setup.layout.grid, np.dtype(np.float32), "")
-            with collective_errors(comm), naming(f"{survey.path}: [storage] write"):
+            with ledger.phase("set up"), collective_errors(comm), naming(f"{survey.path}: [storage] write"):
                 check_stored(self.files[ALL], image, Strategy.of(survey.storage.write))
             self.inputs.finish()
 

@@ -118,7 +118,7 @@ class Migration(SurveyTasks):
                     with ledger.Ledger():  # none of its work is the run's
                         check_startable(self.setup, context)
             image = volume_info(self.setup.grid, self.setup.layout.dtype, "")
-            with collective_errors(comm), naming(f"{survey.path}: [storage] write"):
+            with ledger.phase("set up"), collective_errors(comm), naming(f"{survey.path}: [storage] write"):
                 check_stored(self.files[ALL], image, Strategy.of(survey.storage.write))
             self.inputs.finish()
         self._shots = {shot.index: shot for shot in largest_first(self.setup.layout)}
