@@ -60,6 +60,7 @@ COLUMNS = (
     *(TextColumn(f"{name} MB/s", right=True, gap=2) for name in ("max", "mean", "min")),
     *(TextColumn(f"{name} s", right=True, gap=2) for name in ("least", "mean", "most")),
     TextColumn("n", right=True, gap=2),
+    TextColumn("", gap=2),
 )
 
 
@@ -105,7 +106,7 @@ def rows_of(suite: str, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any
                     "seconds": {"max": size / min(rates), "mean": size / mean, "min": size / max(rates)},
                     "repetitions": len(rates),
                     "stored_bytes": row["stored_bytes"],
-                    "remarks": "" if comparable(row) else remarks(row),
+                    "remarks": "" if comparable(row) else remarks(row).partition(", ")[0],
                 }
             )
     return found
@@ -127,7 +128,8 @@ def suite_lines(suite: Mapping[str, Any]) -> list[str]:
             row["name"],
             *(megabytes(row["bytes_per_second"][which]) for which in ("max", "mean", "min")),
             *(f"{row['seconds'][which]:.3f}" for which in ("min", "mean", "max")),
-            f"{row['repetitions']}{' ' + row['remarks'] if row['remarks'] else ''}",
+            str(row["repetitions"]),
+            row["remarks"],
         ]
         for row in suite["rows"]
     ]
@@ -150,13 +152,14 @@ def suite_panels(suite: Mapping[str, Any]) -> list[dict[str, Any]]:
     own = {
         "kind": "table",
         "title": f"Suite {suite['name']}: bytes of the array over the seconds",
-        "columns": [*columns, ("repetitions", "n", "count")],
+        "columns": [*columns, ("repetitions", "n", "count"), ("remarks", "remarks", "")],
         "rows": [
             [
                 row["name"],
                 *(row["bytes_per_second"][which] for which in ("max", "mean", "min")),
                 *(row["seconds"][which] for which in ("min", "mean", "max")),
                 row["repetitions"],
+                row["remarks"],
             ]
             for row in suite["rows"]
         ],
