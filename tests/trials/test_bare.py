@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from cli_support import program
+from cli_support import clean_environment, program
 from paths import ROOT
 
 BARE = ROOT / "tools" / "bare.sh"
@@ -34,7 +34,8 @@ def _here():
 def image(tmp_path_factory):
     """The checksum of the image of the small demo."""
     folder = tmp_path_factory.mktemp("demo") / "demo"
-    subprocess.run([*program(), "demo", "--quick", "--output", folder], check=True, capture_output=True)
+    words = [*program(), "demo", "--quick", "--output", folder]
+    subprocess.run(words, env=clean_environment(), check=True, capture_output=True)
     return hashlib.sha256((folder / "image/image.rsf@").read_bytes()).hexdigest()
 
 
