@@ -61,8 +61,8 @@ def run_on_ranks(call: RankCall) -> None:
     options = call.options
     with collective_errors(call.comm):
         steps = _steps(options)
-    if options.suite is not None:
-        _check_suite(options)
+        if options.suite is not None:
+            _check_written_only(options, f"--suite {options.suite}")
     written_only = steps is not None or options.suite is not None
     asked = options.operations or (OPERATIONS[:1] if written_only else OPERATIONS)
     measured = options_of(StorageOptions, options, operations=asked, steps=steps)
@@ -77,13 +77,13 @@ def run_on_ranks(call: RankCall) -> None:
             require_all(record)
 
 
-def _check_suite(options: argparse.Namespace) -> None:
-    """InputError where something else than a suite's writing is asked for."""
+def _check_written_only(options: argparse.Namespace, beside: str) -> None:
+    """InputError where something else than writing is asked for; beside: the option that only writes."""
     if options.operations not in ((), OPERATIONS[:1]):
-        raise InputError(f"--operation {','.join(options.operations)}: allowed with --suite {options.suite}: write")
+        raise InputError(f"--operation {','.join(options.operations)}: allowed with {beside}: write")
     for name in ("halo", "remember"):
         if getattr(options, name):
-            raise InputError(f"--{name}: allowed: without --suite {options.suite}")
+            raise InputError(f"--{name}: allowed: without {beside}")
 
 
 def _steps(options: argparse.Namespace) -> Steps | None:
@@ -93,11 +93,7 @@ def _steps(options: argparse.Namespace) -> Steps | None:
         for name in given:
             raise InputError(f"--{name.removesuffix('s') if name == 'buffers' else name}: allowed: with {WITH_STEPS}")
         return None
-    if options.operations not in ((), OPERATIONS[:1]):
-        raise InputError(f"--operation {','.join(options.operations)}: allowed with {WITH_STEPS}: write")
-    for name in ("halo", "remember"):
-        if getattr(options, name):
-            raise InputError(f"--{name}: allowed: without {WITH_STEPS}")
+    _check_written_only(options, WITH_STEPS)
     return Steps(**given)
 
 

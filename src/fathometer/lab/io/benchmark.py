@@ -12,6 +12,7 @@ import random
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +93,11 @@ class Benchmark:
         pattern = Pattern(shape, self._options.seed, self._options.data)
         common = (self._folder, self._comm, pattern, ranks, self._options.halo, self._apart)
         return Bench(*common) if steps is None else StepsBench(*common, steps=steps)
+
+    @cached_property
+    def _slabs(self) -> Bench:
+        """The whole volume, of which each rank has a contiguous piece; its block is made once for all ways."""
+        return self._bench(self._options.grid, self._options.steps, slabs=True)
 
     def _smaller(self, size: float) -> tuple[Index3, Steps | None]:
         """The grid, cut along x and then y so that it has about `size` bytes, no rank is without a cell, and no axis
@@ -204,8 +210,7 @@ class Benchmark:
 
     def _choose_size(self, case: StorageCase) -> Measurement:
         """A case with the largest volume that memory and time allow, from a trial on a small one."""
-        full = self._bench(self._options.grid, self._options.steps, slabs=True) if case.slabs else self.full
-        measurement = Measurement(case, full)
+        measurement = Measurement(case, self._slabs if case.slabs else self.full)
         small = PROBE_LIST_BYTES if case.listed else PROBE_BYTES
         if self.full.bytes <= small:
             return measurement
@@ -397,7 +402,7 @@ def run_io(
     # What is read, its copy in the order of the format and, on rank 0, slabs of other ranks.
     require_memory(
         {
-            "block": block_bytes,
+            "block": block_bytes * (2 if any(case.slabs for case in cases) else 1),
             **({} if options.steps is None else options.steps.memory(block_bytes // ITEM_BYTES)),
             "read back": 2 * read_bytes if options.steps is None else (7 if lossy else 3) * CHUNK_BYTES,
             "raw": PATTERN_BYTES,

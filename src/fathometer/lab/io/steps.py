@@ -164,8 +164,6 @@ class StepsBench(Bench):
             stored=stored,
             wrong=wrong,
             error=error,
-            resident=0.0,
-            shifted=False,
             compression=self._compression(writers, lost, seconds),
         )
 

@@ -189,8 +189,6 @@ class Bench:
             stored=stored,
             wrong=wrong,
             error=error,
-            resident=0.0,
-            shifted=False,
             compression=self._compression([writer], lost, seconds),
         )
 
@@ -329,8 +327,8 @@ class Bench:
         stored: int,
         wrong: int,
         error: float | None,
-        resident: float,
-        shifted: bool,
+        resident: float = 0.0,
+        shifted: bool = False,
         compression: dict[str, Any] | None = None,
     ) -> Sample:
         ranks = allgather(self.comm, (clock.seconds, own))

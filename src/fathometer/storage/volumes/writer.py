@@ -62,8 +62,8 @@ class VolumeWriter(SharedWriter[Sink]):
     """A volume being written by all ranks; collective, each of its methods too. A context manager, which closes.
 
     Values are written as float32 or float64 (info.dtype), in native byte order unless the format prescribes another.
-    errors: find out what lossy compression loses. compression: after closing, what it took and lost on this rank;
-    None: there was none.
+    errors: find out what lossy compression loses. compression: what it takes and loses on this rank, complete after
+    closing; None: there is none.
 
     Raises InputError: suffix, shape, dtype, names, strategy; FathometerError: a failure of the system (disk full, no
     permission, no such folder). Both the same on all ranks.
@@ -97,9 +97,9 @@ class VolumeWriter(SharedWriter[Sink]):
             if not self._through_root or comm.rank == 0:
                 ranks = MPI.COMM_SELF if self._through_root else comm
                 self._file = sink(part, path, self.info, ranks, self.strategy)
-                compression: Compression | None = getattr(self._file, "compression", None)
-                if compression is not None:
-                    compression.find_errors = errors
+                self.compression = getattr(self._file, "compression", None)
+                if self.compression is not None:
+                    self.compression.find_errors = errors
 
     def write(self, block: NDArray[Any], lo: Sequence[int]) -> None:
         """Write this rank's block [lo, lo + block.shape), which may be empty.
@@ -132,9 +132,12 @@ class VolumeWriter(SharedWriter[Sink]):
                     self._put_here(slab, slab_lo, level)
 
     def _put_here(self, values: NDArray[Any], lo: Sequence[int], level: int) -> None:
-        if isinstance(self._file, LevelledSink) and level:
+        if self._file is None:
+            return
+        if level:
+            assert isinstance(self._file, LevelledSink)  # other formats are refused before
             self._file.write_level(values, lo, level)
-        elif self._file is not None:
+        else:
             self._file.write(values, lo)
 
     def _check_block(self, block: NDArray[Any], lo: Sequence[int]) -> None:
@@ -158,9 +161,7 @@ class VolumeWriter(SharedWriter[Sink]):
                 raise InputError(
                     f"{self.path}: the ranks' blocks hold {cells} cells, the volume {math.prod(self.info.shape)}"
                 )
-        file = self._file
         self._end()
-        self.compression = getattr(file, "compression", None)
         if self.compression is not None:
             self.compression.tell()
 

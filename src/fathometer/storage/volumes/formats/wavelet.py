@@ -72,20 +72,21 @@ class Layout:
 
     Attributes:
         cells: of a step along x, y, z; in two dimensions one along y. steps: how many. shares: denominators, falling.
-        flat: whether the volume has two dimensions.
+        flat: whether the volume has two dimensions. stepped: whether it has an axis of steps.
     """
 
     cells: Index3
     steps: int
     shares: tuple[int, ...]
     flat: bool = False
+    stepped: bool = False
 
     @classmethod
     def of(cls, info: VolumeInfo, shares: Sequence[int]) -> Layout:
         """Of a volume of two or three axes, and perhaps one of steps before them."""
         shape = info.shape[info.stepped :]
         steps = info.shape[0] if info.stepped else 1
-        return cls(solid(shape, 1), steps, tuple(shares), len(shape) == 2)
+        return cls(solid(shape, 1), steps, tuple(shares), len(shape) == 2, info.stepped)
 
     def of_axes(self, lengths: Sequence[int]) -> tuple[int, ...]:
         """Those along the volume's axes, of numbers along x, y, z."""
@@ -149,13 +150,13 @@ class Layout:
 
     def place_of(self, number: int) -> str:
         """The first cell of a block, in words."""
-        index = np.unravel_index(number % math.prod(self.blocks), self.blocks)
+        index = np.unravel_index(number, self.blocks)
         return f"cells from {self.of_axes([int(i) * m for i, m in zip(index, self.edge, strict=True)])}"
 
     @cached_property
     def datasets(self) -> dict[str, tuple[tuple[int, ...], np.dtype[Any]]]:
         """Shape and type of each dataset, by its name in the group."""
-        corner = (*([self.steps] if self.steps > 1 else []), *self.of_axes(self.corner))
+        corner = (*([self.steps] if self.stepped else []), *self.of_axes(self.corner))
         checks = (self.steps, math.prod(self.blocks), len(self.shares), self.levels + 1)
         lists = {
             f"1:{share}/{part}": ((self.steps * int(length),), np.dtype("<f4" if part == "values" else "u1"))
@@ -255,8 +256,7 @@ class WaveletSink:
                 properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
                 properties.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
                 properties.set_fill_time(h5py.h5d.FILL_TIME_NEVER)
-                own_shape = coarse.shape if name == COARSE else shape
-                dataset = group.create_dataset(name, own_shape, dtype, dcpl=properties)
+                dataset = group.create_dataset(name, shape, dtype, dcpl=properties)
                 if dataset.size:
                     offsets[name] = int(dataset.id.get_offset())
             describe(group[COARSE], coarse, "coarse-")
@@ -279,24 +279,24 @@ class WaveletSink:
         a time, as many as keep the threads at work."""
         layout, comm = self._layout, self._comm
         box = own_box(layout.blocks, comm)
-        own = extent(box)
-        corner_box = layout.cells_of(index3(box[0]), index3(own), layout.levels) if math.prod(own) else NOTHING
+        begin, own = index3(box[0]), index3(extent(box))
+        corner_box = layout.cells_of(begin, own, layout.levels) if math.prod(own) else NOTHING
         corner = np.empty(extent(corner_box), np.float32)
         together = -(-BATCH // (layout.blocks[1] * layout.blocks[2]))
         held = lo, tuple(a + n for a, n in zip(lo, values.shape, strict=True))
         for layer in range(0, int(allreduce(comm, own[0], "MAX")), together):
-            first, count = (box[0][0] + layer, *box[0][1:]), (min(together, own[0] - layer), *own[1:])
+            first, count = (begin[0] + layer, *begin[1:]), (min(together, own[0] - layer), *own[1:])
             some = min(count) > 0
-            cells = layout.cells_of(index3(first), index3(count), 0) if some else NOTHING
+            cells = layout.cells_of(first, count, 0) if some else NOTHING
             here = comm.size == 1 and overlap(held, cells) == cells
             part = values[within(cells, lo)] if here else exchange(comm, values, lo, *cells)
             pieces: list[tuple[int, NDArray[Any]]] = []
             with collective_errors(comm), atomic.writing(self._path):
                 if some:
-                    coded = self._coded(np.ascontiguousarray(part), index3(first), index3(count), cells[0], step)
-                    coarse = layout.cells_of(index3(first), index3(count), layout.levels)
+                    coded = self._coded(np.ascontiguousarray(part), first, count, cells[0], step)
+                    coarse = layout.cells_of(first, count, layout.levels)
                     corner[within(coarse, corner_box[0])] = coded.corner
-                    pieces = self._pieces(coded, index3(first), index3(count), step)
+                    pieces = self._pieces(coded, first, count, step)
             self._put(pieces)
         # The corner, a small part of all, goes through rank 0.
         wanted = ((0, 0, 0), layout.corner) if comm.rank == 0 else NOTHING
@@ -393,8 +393,6 @@ class WaveletVolume(BlockReader):
         for name, (wanted, dtype) in layout.datasets.items():
             found = file[GROUP].get(name)
             shape = getattr(found, "shape", None)  # a group has none
-            if name == COARSE:
-                wanted = layout.info_at(whole, layout.levels).shape
             if shape is None or found.file != file:
                 raise InputError(f"{path}:{GROUP}/{name}: no such dataset; needed: {wanted} of {dtype}")
             if shape != wanted or found.dtype != dtype or found.chunks is not None:
