@@ -33,7 +33,7 @@ from time_survey_support import PATCH, record_noise
 
 from fathometer.storage.traces.segy_writer import GatherWriter
 
-REPEATS = int(os.environ.get("FATHOMETER_CALLS", "250"))  # of calls of kinds that were met, in a case
+REPEATS = int(os.environ.get("FATHOMETER_CALLS", "60"))  # of calls of kinds that were met, in a case
 SHOTS, SAMPLES, CELLS = 2, 76, 24
 SMALL = {
     "model.spacing": [10.0, 10.0],

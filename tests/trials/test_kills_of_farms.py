@@ -12,7 +12,7 @@ import pytest
 from cli_support import finish, program, start
 from farm_support import chosen, copies, farm, processes, record, results
 
-KILLS = int(os.environ.get("FATHOMETER_FARM_KILLS", "20"))
+KILLS = int(os.environ.get("FATHOMETER_FARM_KILLS", "8"))
 COUNT = 3000
 TASKS = (
     {"name": "sleep", "kind": "built-in", "count": COUNT // 2, "seconds": 0.002, "bytes": 2000, "spread": "uniform"},
