@@ -6,12 +6,13 @@
 #include "kirchhoff/bindings.hpp"
 #include "ocean/barotropic_bindings.hpp"
 #include "ocean/bindings.hpp"
+#include "plasma/bindings.hpp"
 #include "reactive/bindings.hpp"
 #include "wavelet/bindings.hpp"
 
 NB_MODULE(FATHOMETER_VARIANT, m) {
     m.doc() = "Kernels of Fathometer: wave propagation, injection, sampling, imaging, time migration, reactive flow,\n"
-              "ocean circulation, incompressible flow, wavelets, threads.";
+              "ocean circulation, incompressible flow, gyrokinetics, wavelets, threads.";
     m.attr("variant") = NB_TOSTRING(FATHOMETER_VARIANT);
     fathometer::bind_core(m);
     fathometer::acoustic::bind_acoustic(m);
@@ -21,5 +22,6 @@ NB_MODULE(FATHOMETER_VARIANT, m) {
     fathometer::ocean::bind_ocean(m);
     fathometer::ocean::bind_barotropic(m);
     fathometer::flow::bind_flow(m);
+    fathometer::plasma::bind_plasma(m);
     fathometer::wavelet::bind_wavelet(m);
 }

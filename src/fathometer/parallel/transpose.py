@@ -15,6 +15,8 @@ METHODS, which all move the same bits:
 A message that is too long for one call goes in parts, in the same number of rounds on all ranks. First the ranks wait
 for the last one and agree that all arrays are right: this is idle time and can be interrupted, the calls after it are
 communication, copies in and out of buffers computation. Each rank needs cells of all others and has to wait anyway.
+`start_forward` and `start_backward` begin a transpose without waiting, by the non-blocking calls of the same kinds
+(MPI_Ialltoallw, MPI_Ialltoallv, MPI_Isend and MPI_Irecv), so that work can be done meanwhile.
 
 The pencils of mpi4py-fft (2.0.6) have MPI_Alltoallw on subarray types only, do not cut messages, and refuse ranks
 without cells; therefore they are not used here.
@@ -25,7 +27,7 @@ from __future__ import annotations
 import math
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -111,9 +113,38 @@ class Method(ABC):
         sender: number of the side that the source is on.
         """
 
+    @abstractmethod
+    def start(self, source: np.ndarray, target: np.ndarray, sender: int) -> Moving:
+        """Collective. Begin what `move` does; neither array may be touched until it is finished."""
+
     def close(self) -> None:
         """Free what MPI keeps."""
         return
+
+
+class Moving:
+    """A transpose on its way. MPI moves it on when it is asked to.
+
+    Args:
+        requests: of its messages. arrive: copies what has come to where it belongs.
+    """
+
+    def __init__(self, comm: MPI.Intracomm, requests: Sequence[MPI.Request], arrive: Callable[[], None]) -> None:
+        self._comm, self._requests, self._arrive = comm, list(requests), arrive
+
+    def Test(self) -> bool:  # noqa: N802, as requests of MPI have it
+        """Whether all messages have come; has MPI move them on."""
+        return MPI.Request.Testall(self._requests)
+
+    def finish(self) -> None:
+        """Collective. Wait for all messages, which counts as idle; then the target is filled. Raises KeyboardInterrupt
+        while it waits."""
+        with ledger.phase("transpose"), arrived(self._comm, lambda: self, os.sched_yield):
+            self._arrive()
+
+
+def _nothing() -> None:
+    return
 
 
 class Alltoallw(Method):
@@ -147,6 +178,15 @@ class Alltoallw(Method):
             for sent, received in zip(self._messages[sender], self._messages[1 - sender], strict=True):
                 self.comm.Alltoallw([_bytes(source), *sent], [_bytes(target), *received])
 
+    def start(self, source: np.ndarray, target: np.ndarray, sender: int) -> Moving:
+        """Collective. See `Method.start`."""
+        with ledger.communication(bytes=self.sides[sender].bytes_sent):
+            requests = [
+                self.comm.Ialltoallw([_bytes(source), *sent], [_bytes(target), *received])
+                for sent, received in zip(self._messages[sender], self._messages[1 - sender], strict=True)
+            ]
+        return Moving(self.comm, requests, _nothing)
+
     def close(self) -> None:
         """Free the datatypes."""
         for datatype in self._types:
@@ -179,6 +219,23 @@ class Alltoallv(Method):
                 )
             for cells, message in self._messages(self._received, received):
                 target[cells] = message
+
+    def start(self, source: np.ndarray, target: np.ndarray, sender: int) -> Moving:
+        """Collective. See `Method.start`. The messages of all rounds have buffers of their own."""
+        own = self.comm.rank
+        requests, arriving = [], []
+        for sent, received in zip(self.sides[sender].rounds, self.sides[1 - sender].rounds, strict=True):
+            outgoing = [_count(cells) * self.itemsize for cells in sent]
+            incoming = [_count(cells) * self.itemsize for cells in received]
+            out, into = (np.empty(sum(sizes) // self.itemsize, f"V{self.itemsize}") for sizes in (outgoing, incoming))
+            for cells, message in self._messages(out, sent):
+                message[...] = source[cells]
+            arriving += list(self._messages(into, received))
+            with ledger.communication(bytes=sum(outgoing) - outgoing[own]):
+                requests.append(
+                    self.comm.Ialltoallv([_bytes(out), outgoing, MPI.BYTE], [_bytes(into), incoming, MPI.BYTE])
+                )
+        return Moving(self.comm, requests, partial(_arrive, target, arriving))
 
     @staticmethod
     def _messages(buffer: np.ndarray, parts: Sequence[Region]) -> Iterator[tuple[Region, np.ndarray]]:
@@ -215,10 +272,35 @@ class Pairwise(Method):
                     )  # fmt: skip
                 target[received[below]] = incoming
 
+    def start(self, source: np.ndarray, target: np.ndarray, sender: int) -> Moving:
+        """Collective. See `Method.start`. All messages are on their way at once, each in a buffer of its own."""
+        rounds = list(zip(self.sides[sender].rounds, self.sides[1 - sender].rounds, strict=True))
+        own, size = self.comm.rank, self.comm.size
+        requests, arriving = [], []
+        for sent, received in rounds:
+            target[received[own]] = source[sent[own]]
+        for step in range(1, size):
+            above, below = (own + step) % size, (own - step) % size
+            for sent, received in rounds:
+                outgoing = np.ascontiguousarray(source[sent[above]])
+                incoming = np.empty(_lengths(received[below]), f"V{self.itemsize}")
+                with ledger.communication(bytes=outgoing.nbytes):
+                    if incoming.size:
+                        requests.append(self.comm.Irecv([_bytes(incoming), MPI.BYTE], below, TAG))
+                        arriving.append((received[below], incoming))
+                    if outgoing.size:
+                        requests.append(self.comm.Isend([_bytes(outgoing), MPI.BYTE], above, TAG))
+        return Moving(self.comm, requests, partial(_arrive, target, arriving))
+
 
 METHODS: Mapping[str, type[Method]] = MappingProxyType(
     {"alltoallw": Alltoallw, "alltoallv": Alltoallv, "pairwise": Pairwise}
 )
+
+
+def _arrive(target: np.ndarray, messages: Sequence[tuple[Region, np.ndarray]]) -> None:
+    for cells, message in messages:
+        target[cells] = message
 
 
 def _message(buffer: np.ndarray, cells: Region) -> np.ndarray:
@@ -293,17 +375,41 @@ class Transpose:
         """Collective. Fill the source from the targets of all ranks; errors as of `forward`."""
         self._move(target, source, 1)
 
+    def start_forward(self, source: np.ndarray, target: np.ndarray) -> Moving:
+        """Collective. Begin `forward`, to be finished later; the ranks do not wait for each other here. Neither array
+        may be touched until then, and no other transpose of this one be begun.
+
+        Raises the InputError of this rank alone.
+        """
+        return self._start(source, target, 0)
+
+    def start_backward(self, target: np.ndarray, source: np.ndarray) -> Moving:
+        """Collective. Begin `backward`; see `start_forward`."""
+        return self._start(target, source, 1)
+
+    def _start(self, read: np.ndarray, written: np.ndarray, sender: int) -> Moving:
+        if error := self._error_of(read, written, sender):
+            raise InputError(error)
+        items = f"V{self.dtype.itemsize}"
+        with ledger.phase("transpose"):
+            return self._method.start(read.view(items), written.view(items), sender)
+
     def close(self) -> None:
         """Free what MPI keeps; nothing can be moved any more."""
         self._method.close()
 
     def _move(self, read: np.ndarray, written: np.ndarray, sender: int) -> None:
-        error = self._error(read, sender) or self._error(written, 1 - sender, True)
-        if not error and np.may_share_memory(read, written):
-            error = "source and target: found the same memory; allowed: memory of their own"
+        error = self._error_of(read, written, sender)
         with ledger.phase("transpose"), _together(self._comm, error):
             items = f"V{self.dtype.itemsize}"
             self._method.move(read.view(items), written.view(items), sender)
+
+    def _error_of(self, read: np.ndarray, written: np.ndarray, sender: int) -> str:
+        """What is wrong with two arrays; "" for nothing."""
+        error = self._error(read, sender) or self._error(written, 1 - sender, True)
+        if not error and np.may_share_memory(read, written):
+            error = "source and target: found the same memory; allowed: memory of their own"
+        return error
 
     def _error(self, array: np.ndarray, number: int, written: bool = False) -> str:
         """What is wrong with the array of a side; "" for nothing."""
