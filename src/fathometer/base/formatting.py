@@ -214,13 +214,13 @@ def simulated_unit(seconds: float) -> tuple[str, float]:
     return name, size
 
 
-def times_text(times: Sequence[float]) -> list[str]:
-    """Simulated times in s as texts, all in the unit that suits the longest.
+def times_text(times: Sequence[float], unit: str = "s") -> list[str]:
+    """Simulated times as texts; those in s all in the unit that suits the longest.
 
     >>> times_text([0.0, 1800.0, 36000.0])
     ['0 h', '0.5 h', '10 h']
     """
-    name, size = simulated_unit(max(map(abs, times), default=0.0))
+    name, size = simulated_unit(max(map(abs, times), default=0.0)) if unit == "s" else (unit, 1.0)
     values = [time / size for time in times]
     return [f"{value:.4g} {name}" if abs(value) < 1e4 else f"{value:.0f} {name}" for value in values]
 

@@ -27,6 +27,7 @@ APPLICATIONS: Mapping[str, str] = MappingProxyType(
         "reactive": "fathometer.apps.reactive.application:APPLICATION",
         "ocean": "fathometer.apps.ocean.application:APPLICATION",
         "flow": "fathometer.apps.flow.application:APPLICATION",
+        "plasma": "fathometer.apps.plasma.application:APPLICATION",
         "farm": "fathometer.apps.farm.application:APPLICATION",
     }
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os.path
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from fathometer.base.errors import InputError
 from fathometer.base.names import visible_name
 from fathometer.base.options import add_options
+from fathometer.base.references import referred
 from fathometer.cli import argument_groups, registry
 from fathometer.cli.application_run import run_application, run_options
 from fathometer.cli.command import Command, Options, RankCall
@@ -25,6 +27,7 @@ class RestartableCommand:
     Attributes:
         name: of command and application. kind: of its input file, such as "ocean": OCEAN.toml, the ocean file.
         key: how one of the file's keys is set, as an example. article: before that kind.
+        cases: names of input files that --write-case writes. texts: "module:name" of what makes their texts, by name.
         resuming: options of RunOptions that go on with an earlier run, and what they say; "": as there.
     """
 
@@ -32,6 +35,8 @@ class RestartableCommand:
     kind: str
     key: str
     article: str = "a"
+    cases: tuple[str, ...] = ()
+    texts: str = ""
     resuming: tuple[tuple[str, str], ...] = (
         ("resume", "go on from the newest restart file, if there is one"),
         ("resume_from", ""),
@@ -58,9 +63,17 @@ class RestartableCommand:
             "--output", type=Path, default=None, metavar="DIR", help=f"folder of the demo's files ({self.demo_folder})"
         )
 
-    def add_run(self, parser: argparse.ArgumentParser, replaced: str = "an earlier run's results") -> None:
-        """What becomes of an earlier run, and arguments of all runs; replaced: by --overwrite."""
+        if self.cases:
+            *others, last = self.cases
+            names = f"{', '.join(others)} or {last}" if others else last
+            parser.add_argument(
+                "--write-case", choices=self.cases, default=None, metavar="NAME", help=f"write {self.file}: {names}"
+            )
+
+    def add_run(self, parser: argparse.ArgumentParser) -> None:
+        """What becomes of an earlier run, and arguments of all runs."""
         said: dict[str, Any] = {name: {"help": text} for name, text in self.resuming if text}
+        replaced = "an earlier run's results" + (f", or {self.file}" if self.cases else "")
         said["overwrite"] = {"help": f"replace {replaced}"}
         add_options(parser, RunOptions, (*dict(self.resuming), "overwrite"), **said)
         argument_groups.add_run(parser)
@@ -88,6 +101,35 @@ class RestartableCommand:
                     f"{option}: found together with {beside}; allowed: with {self.article} {self.kind} file that is run"
                 )
 
+    def prepare(self, options: Options) -> Any:
+        """The input, and the modules that its run needs; None where a case is written. Raises InputError for options
+        that contradict each other."""
+        self.check(options)
+        if not _case(options):
+            return self.load(options)
+        if options.demo:
+            raise InputError("--write-case: found together with --demo; allowed: one of them")
+        self.refuse_run_options(options, "--write-case")
+        if options.trace is not None or options.profile is not None:
+            found = "--trace" if options.trace is not None else "--profile"
+            raise InputError(
+                f"{found}: found together with --write-case; allowed: with {self.article} {self.kind} file that is run"
+            )
+        if os.path.lexists(options.survey) and not options.overwrite:
+            raise InputError(f"{options.survey}: exists; allowed: another name, or --overwrite to replace it")
+        return None
+
+    def _write_case(self, call: RankCall) -> None:
+        """Collective. Write the input file of a case. Raises FathometerError where that fails."""
+        from fathometer.parallel.collectives import collective_errors
+        from fathometer.storage import atomic
+
+        path: Path = call.options.survey
+        with collective_errors(call.comm):
+            if call.comm.rank == 0:
+                atomic.write(path, referred(self.texts)[call.options.write_case]().encode())
+        call.say(f"{path}: written; run it: fathometer {self.name} {path}")
+
     def load(self, options: Options) -> Any:
         """The input, None of the demo; the modules that its run needs are imported."""
         return registry.application(self.name).load(options.survey, options.set, self.name)
@@ -95,6 +137,8 @@ class RestartableCommand:
     def resume_hint(self, options: Options) -> str:
         """What to tell people when it was interrupted: see Application. Of the demo, which cannot be resumed, that its
         input file can be run."""
+        if _case(options):
+            return ""
         if not options.demo:
             return registry.resume_hint(self.name, options.survey, options.set)
         file = self._demo(options) / DEMO
@@ -111,10 +155,6 @@ class RestartableCommand:
             self.add_input(parser)
             self.add_run(parser)
 
-        def prepare(options: Options) -> Any:
-            self.check(options)
-            return self.load(options)
-
         return Command(
             self.name,
             help,
@@ -122,15 +162,24 @@ class RestartableCommand:
             examples,
             add_arguments,
             run_on_ranks=self.run_on_ranks,
-            prepare=prepare,
+            prepare=self.prepare,
             resume_hint=self.resume_hint,
             end_seconds=END_SECONDS,
         )
 
     def run_on_ranks(self, call: RankCall) -> None:
-        """Collective. Run the input, or the demo."""
+        """Collective. Run the input, or the demo; or write a case."""
+        if _case(call.options):
+            self._write_case(call)
+            return
         demo = Demo(self._demo(call.options), call.options.quick) if call.options.demo else None
         run_application(registry.application(self.name), self.name, call, demo or call.prepared, _run_options)
+
+
+def _case(options: Options) -> str | None:
+    """The case that is to be written."""
+    case: str | None = getattr(options, "write_case", None)
+    return case
 
 
 def _run_options(options: Options) -> RunOptions:

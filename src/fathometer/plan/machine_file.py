@@ -120,6 +120,20 @@ class SpectralRates(Table):
     process_bytes: NotNegative = key("of a rank before it holds any array", "bytes", 0.0)
 
 
+class PlasmaRates(Table):
+    """Seconds of a stage of a plasma on one core, all at work, for each point of the distribution function."""
+
+    line_seconds: NotNegative = key("of streaming, drift and drive", "s")
+    velocity_seconds: NotNegative = key("of the mirror force, or of collisions, for each cosine", "s")
+    field_seconds: NotNegative = key("of velocity sums", "s")
+    bracket_seconds: NotNegative = key("of the bracket, for each point of its grid and doubling of its size", "s")
+    update_seconds: NotNegative = key("of adding rates", "s")
+    look_seconds: NotNegative = key("of quadratic sums, for each row of the time series", "s", 0.0)
+    start_seconds: NotNegative = key("from a rank's start to the first step", "s", 0.0)
+    finish_seconds: NotNegative = key("picture, record and page at the end", "s", 0.0)
+    process_bytes: NotNegative = key("of a rank before it holds any array", "bytes", 0.0)
+
+
 class GradientRate(Table):
     """Seconds of an iteration of conjugate gradients in an ocean's barotropic solver, on one core, all at work."""
 
@@ -225,6 +239,7 @@ class Machine(Table):
         "record and pictures of a time migration; left out: finish_seconds", "s", None
     )
     spectral: SpectralRates | None = key("of incompressible flow; without it a plan of one is refused", "", None)
+    plasma: PlasmaRates | None = key("of plasma turbulence; without it a plan of it is refused", "", None)
     implicit: ImplicitRates | None = key(
         "of implicit solves by PETSc; without it a plan of a reactive flow is refused", "", None
     )

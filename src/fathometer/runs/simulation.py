@@ -68,13 +68,15 @@ class Simulation(ABC):
 
     Attributes:
         KEPT: names of attributes that are part of the state, JSON-ready and the same on all ranks.
-        steps, time: steps taken and seconds simulated since the beginning, earlier runs included.
+        TIME: unit of the simulated time, and its name in records.
+        steps, time: steps taken and time simulated since the beginning, earlier runs included.
         earlier: steps of runs before. rows: of the time series. counts: sums by name.
         state_steps: a state is written after each so many steps. fields: the series of field files.
         files: of the results, by kind.
     """
 
     KEPT: ClassVar[tuple[str, ...]] = ("rows",)
+    TIME: ClassVar[tuple[str, str]] = ("s", "time_seconds")
     fields: FieldSeries
     files: Mapping[str, Path]
 

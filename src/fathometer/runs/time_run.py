@@ -110,7 +110,7 @@ def _begin(model: Simulation, states: RestartFolder, context: Context) -> None:
             model.restore(values)
             model.resume()
             model.fields.begin(values["written"])
-            context.say(f"resumed at {model.time:g} s, after {model.steps} steps")
+            context.say(f"resumed at {model.time:g} {model.TIME[0]}, after {model.steps} steps")
             return
         context.say("nothing to resume: begins anew")
     states.remove()
@@ -166,7 +166,7 @@ def _write_fields(model: Simulation) -> None:
 def _write_state(application: ModelInTime, model: Simulation, states: RestartFolder) -> None:
     with ledger.phase("write restart"):
         values = {"steps": model.steps, "time": model.time, "written": model.fields.written} | model.values()
-        title: dict[str, Any] = {"title": f"state of a run of {application.name}", "time_seconds": model.time}
+        title: dict[str, Any] = {"title": f"state of a run of {application.name}", model.TIME[1]: model.time}
         states.write(values, lambda folder: save(folder, model.arrays(), title | {"steps": model.steps}, model.comm))
 
 
@@ -180,7 +180,7 @@ def _finish(
         still, why = still_fields(joined(model.fields.ranges, model.comm), model.steady())
         doubts.extend(why)
         return {
-            "time_seconds": model.time,
+            model.TIME[1]: model.time,
             "steps": model.steps,
             "earlier_steps": model.earlier,
             "counts": model.counts,

@@ -197,16 +197,21 @@ def series_panel(
     return {"kind": "lines", "name": name, "title": title, "caption": caption(each), "legend": [], "plots": plots}
 
 
-def time_series_panel(record: Mapping[str, Any], series: Sequence[Series]) -> Panel:
-    """The time series of a record's rows over the simulated time. Raises ValueError where there are no rows."""
+def time_series_panel(
+    record: Mapping[str, Any], series: Sequence[Series], time: tuple[str, str] = ("s", "time_seconds")
+) -> Panel:
+    """The time series of a record's rows over the simulated time, whose unit and name in the rows are given. Raises
+    ValueError where there are no rows."""
     rows: Sequence[Row] = record["results"]["course"]
-    unit, size = simulated_unit(max((row["time_seconds"] for row in rows), default=0.0))
+    (unit, name), size = time, 1.0
+    if unit == "s":
+        unit, size = simulated_unit(max((row[name] for row in rows), default=0.0))
     return series_panel(
         "course",
         "Time series",
         rows,
         f"time ({unit})",
-        lambda part, first: mean_of(part, "time_seconds", size),
+        lambda part, first: mean_of(part, name, size),
         series,
         lambda each: f"Each place is the mean of {each} rows." if each > 1 else "",
     )

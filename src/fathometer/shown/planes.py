@@ -186,16 +186,18 @@ def planes_panel(
     *,
     first: Sequence[str] = (),
     least: int | None = None,
+    unit: str = "s",
 ) -> Panel:
     """The panel of the page, with a choice of the time.
 
     Args:
-        times: of the parts, s. no_value: what grey means. first: of the notes below. least: width of a plot, pixels.
+        times: of the parts. no_value: what grey means. first: of the notes below. least: width of a plot, pixels. unit: of
+            the times.
     """
     planes = [_level(one) for one in planes]
     notes = [*first, *notes_of(planes, len(times), no_value)]
     extent, (columns, rows) = planes[0].extent, planes[0].parts[-1].shape
-    texts = times_text(times)
+    texts = times_text(times, unit)
     fields = []
     for one in planes:
         entry = field_entry(one.label, one.parts, one.range)
@@ -257,18 +259,19 @@ def planes_figure(
     width: float = WIDTH,
     columns: int | None = None,
     compared: int = 0,
+    unit: str = "s",
 ) -> Figure:
     """The picture of planes at the last time.
 
     Args:
-        times: of their parts, s. no_value: what grey means. first: of the notes below the title.
+        times: of their parts. no_value: what grey means. first: of the notes below the title.
         width: inches of a panel. columns: of panels; None: as many as suit.
-        compared: up to so many planes are drawn at all of their times, one below the other.
+        compared: up to so many planes are drawn at all of their times, one below the other. unit: of the times.
     """
     compare = len(planes) <= compared and len(times) > 1
     if not compare:
         planes, times = [one.last() for one in planes], times[-1:]
-    texts = times_text(times)
+    texts = times_text(times, unit)
     notes = [*first, *notes_of(planes, len(times), no_value)]
     columns = columns or columns_for(len(planes))
     rows = len(times) if compare else -(-len(planes) // columns)

@@ -12,12 +12,12 @@ PROGRAM = """
 import json, os
 from pathlib import Path
 from fathometer import _native
-from fathometer.apps.flow.solver.poisson import make_threads
+from fathometer.parallel.fft_threads import make_fft_threads
 cpus = sorted(os.sched_getaffinity(0))[:2]
 _native.set_threads(2)
 _native.pin_threads(cpus)
 before = set(os.listdir("/proc/self/task"))
-make_threads(2)
+make_fft_threads(2)
 new = set(os.listdir("/proc/self/task")) - before
 print(json.dumps([cpus, sorted(os.sched_getaffinity(0)), [sorted(os.sched_getaffinity(int(one))) for one in new]]))
 """

@@ -13,6 +13,7 @@ NAMES = (
     "reactive",
     "ocean",
     "flow",
+    "plasma",
     "farm",
     "farm_extract",
     "report",

@@ -13,8 +13,6 @@ whole by a transpose (parallel/transpose.py): x is whole anyway, y and z may be 
 
 from __future__ import annotations
 
-import itertools
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -26,6 +24,7 @@ from scipy import fft
 from fathometer import _native
 from fathometer.base import ledger
 from fathometer.parallel.decomposition import Index3, split
+from fathometer.parallel.fft_threads import make_fft_threads
 from fathometer.parallel.transpose import Transpose
 
 if TYPE_CHECKING:
@@ -94,19 +93,6 @@ class Waves:
         return np.asarray(found).reshape(*values.shape[:-1], -1).view(values.dtype).reshape(values.shape)
 
 
-def make_threads(workers: int) -> None:
-    """Have SciPy make the threads of its transforms on all cpus of this rank: it does that once, at the first one, and
-    they inherit the only cpu of the thread that calls it."""
-    if workers == 1:
-        return
-    own = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, set(itertools.chain(*_native.thread_binding())) or own)
-    try:
-        fft.rfft(np.zeros((16 * workers, 16)), axis=1, workers=workers)
-    finally:
-        os.sched_setaffinity(0, own)
-
-
 class PressureSolver:
     """Solves for p on a block [z, y, x] of a grid whose z, or y and z, are cut among ranks.
 
@@ -125,7 +111,7 @@ class PressureSolver:
         dims: int,
     ) -> None:
         self._workers, self._dims, self._waves = workers, dims, waves
-        make_threads(workers)
+        make_fft_threads(workers)
         z, y = divmod(comm.rank, ranks[1])
         row: Any = comm.Split(z, y)  # ranks with the same z
         column: Any = comm.Split(ranks[0] + y, z)  # with the same y

@@ -1,0 +1,171 @@
+"""Work, memory and messages of a plasma as functions of its sizes and of P1 x P2; `fathometer plan`.
+
+Rates of the parts of a step are those of all cores at work (`fathometer calibrate`, probes.py). Steps are as many as the
+limits of the linear terms need; a flow across the field, and potentials that answer faster than that, need more.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from fathometer.apps.plasma.case import PlasmaCase, case_of, ranks_of
+from fathometer.apps.plasma.plasma_file import PlasmaFile
+from fathometer.apps.plasma.solver.bracket import grid_of
+from fathometer.apps.plasma.solver.layout import share_of
+from fathometer.apps.plasma.solver.model import Plasma
+from fathometer.apps.plasma.solver.stepping import METHODS, POWERS, limits
+from fathometer.base.errors import InputError
+from fathometer.parallel.decomposition import split
+from fathometer.plan.layouts import layouts_of
+from fathometer.plan.machine_file import Machine, PlasmaRates
+from fathometer.plan.phase import Phase
+from fathometer.plan.prediction import Prediction
+from fathometer.runs.application import CostEstimate
+
+COMPLEX = 16
+KERNEL = ("velocities", "fields", "field lines", "bracket", "update", "transpose", "gather")
+CALLS = {"alltoallw": "MPI_Alltoallw", "alltoallv": "MPI_Alltoallv", "pairwise": "MPI_Sendrecv"}
+
+
+def messages(plasma: Plasma, ranks: tuple[int, int], protocol: str) -> list[dict[str, Any]]:
+    """Messages of a stage (an evaluation of the rates), over all ranks: of each transposition and gathering its MPI
+    function, how often each rank calls it, messages between ranks, and their bytes."""
+    modes, velocities, points, waves = plasma.sizes
+    (p1, p2), places = ranks, points * waves
+    found: list[dict[str, Any]] = []
+
+    def add(what: str, function: str, calls: int, of_all: int, sent: int) -> None:
+        found.append({"what": what, "function": function, "calls": calls, "messages": of_all, "bytes": sent})
+
+    def parts(cells: int, count: int) -> list[int]:
+        return [hi - lo for lo, hi in (split(cells, count, n) for n in range(count))]
+
+    if p1 > 1:
+        kept = sum(a * b for a, b in zip(parts(velocities, p1), parts(places, p1), strict=True))
+        each = p1 - 1 if protocol == "pairwise" else 1
+        moved = 2 * COMPLEX * modes * (velocities * places - kept)
+        add("transposes over velocities", CALLS[protocol], 2 * each, 2 * p2 * p1 * (p1 - 1), moved)
+        add(
+            "velocity sums of all places", "MPI_Allgatherv", 1, p2 * p1 * (p1 - 1),
+            plasma.fields * COMPLEX * modes * places * (p1 - 1),
+        )  # fmt: skip
+    if p2 > 1 and plasma.nonlinear:
+        rows = [n * points for n in parts(velocities, p1)]
+        kept = sum(a * b for n in rows for a, b in zip(parts(modes, p2), parts(n, p2), strict=True))
+        each = p2 - 1 if protocol == "pairwise" else 1
+        moved = 2 * COMPLEX * waves * (modes * sum(rows) - kept)
+        add("transposes over modes", CALLS[protocol], 2 * each, 2 * p1 * p2 * (p2 - 1), moved)
+        add(
+            "potentials of all modes", "MPI_Allgatherv", 1, p1 * p2 * (p2 - 1),
+            p1 * plasma.fields * COMPLEX * modes * places * (p2 - 1),
+        )  # fmt: skip
+    return found
+
+
+def array_bytes(plasma: Plasma, ranks: tuple[int, int], method: str) -> dict[str, int]:
+    """Memory of the arrays of the largest rank, by what takes it."""
+    share = share_of(plasma.sizes, ranks, math.prod(ranks) - 1)
+    modes, velocities = (s.stop - s.start for s in (share.own_modes, share.own_velocities))
+    own = modes * velocities * share.places
+    turned = (ranks[0] > 1) + (ranks[1] > 1 and plasma.nonlinear)
+    tables = 1 + turned
+    found = {
+        "distribution function": COMPLEX * own * METHODS[method].arrays,
+        "Bessel functions": COMPLEX // 2 * own * tables,
+        "transposes": COMPLEX * own * 3 * turned,
+        "potentials": COMPLEX * plasma.fields * share.modes * share.places * 3,
+    }
+    if plasma.nonlinear:
+        found["bracket"] = COMPLEX * own
+    return found
+
+
+def bracket_work(plasma: Plasma) -> float:
+    """Points of the grid of products of a row, times the doublings of both lengths, over kx ky of the modes."""
+    if not plasma.nonlinear:
+        return 0.0
+    nx, ny = grid_of(plasma.tube.modes)
+    return nx * ny * math.log2(nx * ny) / (len(plasma.tube.modes.ky) * plasma.tube.modes.waves)
+
+
+def steps_of(case: PlasmaCase) -> int:
+    """Steps of a run, as many as the linear terms alone need."""
+    keys = case.file.time
+    step = keys.step or keys.courant * METHODS[keys.method].reach / sum(limits(case.plasma).values())
+    steps = math.ceil(keys.end / step * (1 - 1e-9))
+    return min(steps, keys.most_steps or steps)
+
+
+def plan(file: PlasmaFile, machine: Machine, options: Mapping[str, Any]) -> CostEstimate:
+    """What a run will cost on a machine, and the best layout. Raises InputError for what cannot be met."""
+    rates = machine.plasma
+    if rates is None:
+        raise InputError(f"machine {machine.name}: plasma: missing; needed for a plasma; `fathometer calibrate`")
+    case = case_of(file)
+    steps = steps_of(case)
+    layouts = layouts_of(
+        file.path, machine, options, lambda ranks, nodes: predict(case, machine, rates, steps, ranks, nodes)
+    )
+    modes, velocities, points, waves = case.plasma.sizes
+    record = {
+        "schema_version": 1,
+        "application": "plan",
+        "plasma_file": str(file.path),
+        "command": "plasma",
+        "machine": machine.name,
+        "shape": [modes, velocities, points, waves],
+        "steps": steps,
+    } | layouts.as_dict()
+    title = f"{modes} ky x {waves} kx x {points} theta x {velocities} velocities, about {steps} steps on {machine.name}"
+    return CostEstimate(record, [title, "", *layouts.table(machine)])
+
+
+def predict(
+    case: PlasmaCase, machine: Machine, rates: PlasmaRates, steps: int, ranks: int, nodes: int
+) -> Prediction:
+    """The cost of a run. Raises InputError for ranks that do not share the work."""
+    file, plasma = case.file, case.plasma
+    shared = ranks_of(file, plasma, ranks)
+    method = METHODS[file.time.method]
+    arrays = array_bytes(plasma, shared, file.time.method)
+    own = arrays["distribution function"] // COMPLEX // method.arrays
+    slower = max(1.0, ranks / nodes / machine.cores_per_node)
+    faster = max(1.0, machine.cores_per_node * nodes / ranks)  # threads of a rank
+    each = own * slower / faster
+    stages, linear = steps * method.stages + POWERS, steps * method.stages if plasma.nonlinear else 0
+    where: Literal["local", "network"] = "network" if nodes > 1 else "local"
+    moved = messages(plasma, shared, file.parallel.protocol)
+
+    def exchange(words: str) -> tuple[float, int, int]:
+        chosen = [one for one in moved if words in one["what"] or (words == "gather" and "all" in one["what"])]
+        time = sum(
+            one["calls"] * machine.exchange_seconds(where, one["bytes"] / ranks / max(1, one["calls"]))
+            for one in chosen
+        )
+        return stages * time, stages * sum(one["bytes"] for one in chosen), stages * sum(one["calls"] for one in chosen)
+
+    whole = math.prod(plasma.sizes) * COMPLEX
+    potentials = plasma.fields * plasma.sizes[0] * plasma.tube.points * plasma.tube.modes.waves * COMPLEX
+    results = 1 + len(file.output_times)
+    states = 1 + steps // file.output.restart_steps
+    write = machine.write_bytes_per_second * nodes
+    products = plasma.grid.cosines * (2 if plasma.grid.frequencies.any() else 1)
+    looks = 2 + steps // file.output.course_steps
+    phases = (
+        Phase("start-up", rates.start_seconds + machine.more_to_start(ranks // nodes)),
+        Phase("field lines", stages * each * rates.line_seconds, 0, stages),
+        Phase("velocities", stages * each * products * rates.velocity_seconds, 0, stages),
+        Phase("fields", stages * each * rates.field_seconds, 0, stages),
+        Phase("bracket", linear * each * bracket_work(plasma) * rates.bracket_seconds, 0, linear),
+        Phase("update", steps * method.stages * each * rates.update_seconds, 0, stages),
+        Phase("transpose", *exchange("transposes")),
+        Phase("gather", *exchange("gather")),
+        Phase("diagnostics", looks * each * rates.look_seconds, 0, looks),
+        Phase("write fields", results * potentials / write, results * potentials, results),
+        Phase("write restart", states * whole / write, states * whole, states),
+        Phase("finish", rates.finish_seconds),
+    )
+    memory = {"process": int(rates.process_bytes or machine.process_bytes)} | arrays
+    return Prediction(nodes, ranks, phases, memory, KERNEL)
