@@ -135,6 +135,9 @@ def _wrapper(function: Function) -> Iterator[str]:
     yield f"static int wrap_{name}({function.declaration}) {{"
     yield "    Thread &thread = this_thread();"
     always = base in ("MPI_Init", "MPI_Init_thread", "MPI_Session_init")
+    if BEFORE.get(base, "").startswith("forget_") and base != "MPI_Request_free":
+        # Inside another function, such as where an attribute of a communicator is deleted, a handle goes as well.
+        yield f"    if (thread.inside && running)\n        {BEFORE[base]};"
     yield f"    if (thread.inside{'' if always else ' || !running'})"
     yield f"        return real.{name}({function.names});"
     yield f"    Call call(thread, {function.number}, __builtin_return_address(0));"

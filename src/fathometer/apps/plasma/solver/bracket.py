@@ -18,7 +18,7 @@ from fathometer.apps.plasma.solver.geometry import Modes
 
 Floats = npt.NDArray[np.float64]
 Complex = npt.NDArray[np.complex128]
-BATCH_BYTES = 1 << 20  # of the derivatives of a batch, for each thread
+BATCH_BYTES = 1 << 19  # of the derivatives of a batch, for each thread
 
 
 def grid_of(modes: Modes) -> tuple[int, int]:
