@@ -121,7 +121,7 @@ LAYERS = {
         dependence modes outliers
     """,
     "fathometer.apps": """
-        farm flow ocean reactive
+        farm flow ocean plasma reactive
     """,
     "fathometer.apps.farm": """
         application
@@ -136,6 +136,12 @@ LAYERS = {
     "fathometer.apps.flow.solver": """
         model
         poisson sides
+    """,
+    "fathometer.apps.plasma.solver": """
+        stepping
+        model
+        bracket fields layout
+        geometry velocity
     """,
     "fathometer.apps.ocean": """
         application measure

@@ -6,6 +6,7 @@ from pathlib import Path
 from fathometer.apps.farm.farm_file import FarmFile
 from fathometer.apps.flow.flow_file import IncompressibleFile
 from fathometer.apps.ocean.ocean_file import OceanFile
+from fathometer.apps.plasma.plasma_file import PlasmaFile
 from fathometer.apps.reactive.chemistry.keys import ChemistryFile
 from fathometer.apps.reactive.flow_file import FlowFile
 from fathometer.base.errors import FathometerError, InputError
@@ -20,6 +21,7 @@ MODELS = {  # by page
     "study-file.md": Study,
     "flow-file.md": FlowFile,
     "incompressible-file.md": IncompressibleFile,
+    "plasma-file.md": PlasmaFile,
     "farm-file.md": FarmFile,
     "ocean-file.md": OceanFile,
     "reactive-chemistry.md": ChemistryFile,

@@ -103,6 +103,7 @@ def test_each_reference_of_an_input_file_is_on_one_page() -> None:
         "flow-file.md",
         "incompressible-file.md",
         "ocean-file.md",
+        "plasma-file.md",
         "reactive-chemistry.md",
         "recipes.md",
         "study-file.md",

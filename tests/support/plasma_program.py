@@ -36,7 +36,8 @@ def hash_of(plasma, method, ranks, protocol, overlap):
     whole = np.full(plasma.sizes, np.nan, np.complex128)
     for modes, velocities, values in parts:
         whole[modes, velocities] = values
-    assert np.isfinite(whole).all() and np.isfinite(seen).all()
+    assert np.isfinite(whole).all()
+    assert np.isfinite(seen).all()
     return hashlib.sha1(whole.tobytes() + fields.tobytes() + np.array(seen).tobytes()).hexdigest()
 
 

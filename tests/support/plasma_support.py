@@ -52,7 +52,7 @@ def real_noise(plasma: Plasma, seed: int = 1) -> np.ndarray:
     found = noise((modes, velocities, points, waves), seed)
     last = (waves - 1) // 2
     found[0, :, :, last] = found[0, :, :, last].real
-    found[0, :, :, :last] = np.conj(found[0, :, :, : last : -1])
+    found[0, :, :, :last] = np.conj(found[0, :, :, :last:-1])
     return found
 
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 DESCRIPTION = """\
 Real parallel applications, from files to results, that account for every second and byte: seismic imaging and
-modelling, ocean circulation, reactive and incompressible flow, plasma turbulence, farms of tasks. And the instruments to
-measure any other program and machine with the same rigour."""
+modelling, ocean circulation, reactive and incompressible flow, plasma turbulence, farms of tasks. And the instruments
+to measure any other program and machine with the same rigour."""
 
 EXAMPLES = """\
 examples:

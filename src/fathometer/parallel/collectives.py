@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from time import sleep
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from fathometer.base import ledger
 from fathometer.base.errors import FathometerError, system_error
@@ -22,6 +22,14 @@ NAP_SECONDS = 1e-4  # between tests of a request, during which a waiting rank le
 LONG_NAP_SECONDS = 5e-3  # the same while other ranks are timed on these cores
 SPREAD_SECONDS = 0.2  # within which a signal has reached all ranks
 PATIENCE_SECONDS = 5.0  # that `all_arrived` waits for the other ranks
+
+
+class Request(Protocol):
+    """What is waited for: MPI.Request, or several together."""
+
+    def Test(self) -> bool:
+        """Whether it is done; has MPI move it on."""
+        ...
 
 
 def barrier(comm: MPI.Intracomm, nap: float = NAP_SECONDS) -> None:
@@ -44,7 +52,7 @@ def synchronised(comm: MPI.Intracomm, nap: float = NAP_SECONDS) -> Iterator[None
 
 
 @contextmanager
-def arrived(comm: MPI.Intracomm, begin: Callable[[], MPI.Request], pause: Callable[[], object]) -> Iterator[None]:
+def arrived(comm: MPI.Intracomm, begin: Callable[[], Request], pause: Callable[[], object]) -> Iterator[None]:
     """Collective. The block, with interrupts deferred, once all ranks have come to a non-blocking collective call.
 
     begin: makes that call. pause: made between two tests.
@@ -76,7 +84,7 @@ def arrived(comm: MPI.Intracomm, begin: Callable[[], MPI.Request], pause: Callab
         raise interrupt
 
 
-def _done_within(request: MPI.Request, seconds: float) -> bool:
+def _done_within(request: Request, seconds: float) -> bool:
     deadline = ledger.now() + seconds
     while not request.Test():
         if ledger.now() > deadline:

@@ -132,7 +132,7 @@ class Moving:
     def __init__(self, comm: MPI.Intracomm, requests: Sequence[MPI.Request], arrive: Callable[[], None]) -> None:
         self._comm, self._requests, self._arrive = comm, list(requests), arrive
 
-    def Test(self) -> bool:  # noqa: N802, as requests of MPI have it
+    def Test(self) -> bool:
         """Whether all messages have come; has MPI move them on."""
         return MPI.Request.Testall(self._requests)
 

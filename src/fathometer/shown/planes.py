@@ -191,8 +191,8 @@ def planes_panel(
     """The panel of the page, with a choice of the time.
 
     Args:
-        times: of the parts. no_value: what grey means. first: of the notes below. least: width of a plot, pixels. unit: of
-            the times.
+        times: of the parts. no_value: what grey means. first: of the notes below. least: width of a plot, pixels.
+        unit: of the times.
     """
     planes = [_level(one) for one in planes]
     notes = [*first, *notes_of(planes, len(times), no_value)]

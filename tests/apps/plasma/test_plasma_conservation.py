@@ -1,4 +1,4 @@
-"""What the discrete equations keep: free energy by linear terms, sums of the bracket, density and energy by collisions."""
+"""What the discrete equations keep: free energy, sums of the bracket, density and energy by collisions."""
 
 from __future__ import annotations
 
@@ -61,7 +61,9 @@ def test_upwinding_only_takes_free_energy():
     model = model_of(plasma)
     model.g[:] = real_noise(plasma)
     sums = model.sums()
-    assert sums.upwind < 0 and sums.damping == 0 and sums.collisions == 0
+    assert sums.upwind < 0
+    assert sums.damping == 0
+    assert sums.collisions == 0
 
 
 def bracket_of(modes, chi, g):
@@ -117,7 +119,8 @@ def test_the_bracket_is_the_convolution():
         if 0 <= y < 5 and 0 <= x < 5:
             expected[y, x] += -(kx[j] * ky[m] - ky[i] * kx[n]) * a[i, j] * b[m, n]
     assert np.allclose(bracket_of(modes, chi, g), expected[2:], rtol=0, atol=1e-14)
-    assert grid_of(modes)[0] > 3 * 2 and grid_of(modes)[1] > 3 * 2
+    assert grid_of(modes)[0] > 3 * 2
+    assert grid_of(modes)[1] > 3 * 2
 
 
 def test_the_bracket_keeps_the_free_energy_of_all():
@@ -145,7 +148,8 @@ def test_collisions_keep_density_and_energy_and_isotropy():
     for degree in range(9):
         shape = eval_legendre(degree, nodes)
         assert np.allclose(matrix @ shape, -0.5 * degree * (degree + 1) * shape, atol=1e-11)
-    assert np.all(grid.frequencies > 0) and np.all(np.diff(grid.frequencies[0]) < 0)
+    assert np.all(grid.frequencies > 0)
+    assert np.all(np.diff(grid.frequencies[0]) < 0)
 
 
 def test_collisions_only_take_free_energy():

@@ -18,7 +18,8 @@ def problem(tmp_path, values):
     with pytest.raises(InputError) as raised:
         APPLICATION.load(path)
     text = str(raised.value)
-    assert "\n" not in text and text.startswith(f"{path}: ")
+    assert "\n" not in text
+    assert text.startswith(f"{path}: ")
     return text
 
 
@@ -81,7 +82,8 @@ def test_a_step_that_is_too_long(tmp_path, capsys):
     path = tmp_path / "box.toml"
     path.write_text(text_of(box_values(time__step=0.5)))
     done = run(capsys, "plasma", path, "--quiet")
-    assert done.code == 2 and "[time] step: found 0.5 R/v; allowed: up to 0.0" in done.err
+    assert done.code == 2
+    assert "[time] step: found 0.5 R/v; allowed: up to 0.0" in done.err
     assert not (tmp_path / "out/run.json").exists()
 
 
@@ -89,10 +91,15 @@ def test_a_flow_that_grows_too_fast_for_a_step(tmp_path, capsys):
     path = tmp_path / "box.toml"
     path.write_text(text_of(box_values(time__step=0.02, initial__amplitude=1e4)))
     done = run(capsys, "plasma", path, "--quiet")
-    assert done.code == 2 and "flow across the field" in done.err
+    assert done.code == 2
+    assert "flow across the field" in done.err
 
 
 @pytest.mark.parametrize(("words", "found"), [(("--demo",), "together with --demo"), (("--resume",), "--resume")])
 def test_writing_a_case_and_running(words, found, tmp_path, capsys):
-    done = run(capsys, "plasma", *(() if "--demo" in words else (tmp_path / "a.toml",)), "--write-case", "zonal", *words)
-    assert done.code == 2 and found in done.err and not (tmp_path / "a.toml").exists()
+    done = run(
+        capsys, "plasma", *(() if "--demo" in words else (tmp_path / "a.toml",)), "--write-case", "zonal", *words
+    )
+    assert done.code == 2
+    assert found in done.err
+    assert not (tmp_path / "a.toml").exists()

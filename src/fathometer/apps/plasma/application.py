@@ -9,7 +9,7 @@ APPLICATION: Application = TimeApplication(
     Identity(
         name="plasma",
         commands={"plasma": ""},
-        sections=frozenset({"velocities", "modes", "time"}),
+        sections=frozenset({"velocities", "modes", "species", "time"}),
         input="fathometer.apps.plasma.plasma_file:PlasmaFile",
         plan_options=frozenset({"ranks", "nodes"}),
         probes="fathometer.apps.plasma.probes:PlasmaProbes",

@@ -65,24 +65,22 @@ class PlasmaCase:
         match keys.kind:
             case "bell":
                 along = theta + 2 * math.pi * (np.arange(waves) - waves // 2) - self.file.modes.theta0
-                return np.exp(-((along / WIDTH) ** 2)) + 0j
+                return np.asarray(np.exp(-((along / WIDTH) ** 2)), np.complex128)
             case "uniform":
                 return np.ones((tube.points, waves), np.complex128)
             case "cosine":
-                return np.cos(theta) * np.ones(waves) + 0j
+                return np.asarray(np.cos(theta) * np.ones(waves), np.complex128)
         return self._noise(mode)
 
     def _noise(self, mode: int) -> Complex:
-        """Random phases of each wave, along theta as cos²(theta/2); of real values, without a mean."""
+        """Random phases of each wave, along theta as cos²(theta/2)."""
         tube = self.plasma.tube
         modes, waves = tube.modes, tube.modes.waves
         random = np.random.default_rng([self.file.initial.seed, mode])
         phases = np.exp(2j * math.pi * random.uniform(size=waves))
         size = 1 / (1 + (modes.kx[mode] ** 2 + modes.ky[mode] ** 2) / max(modes.ky[0], modes.ky[-1] / 4) ** 2)
         if modes.ky[mode] == 0 and modes.box:
-            last = (waves - 1) // 2
-            phases[last] = 0
-            phases[:last] = np.conj(phases[: last : -1])
+            phases[:] = 0  # zonal flows come of the waves
         return np.asarray(np.cos(tube.theta / 2)[:, None] ** 2 * (phases * size))
 
 
@@ -128,7 +126,9 @@ def _modes(file: PlasmaFile) -> Modes:
             return Modes.chain(np.array(keys.ky), keys.turns, file.geometry.shear, keys.theta0)
         case "joined":
             return Modes.joined(np.array(keys.ky or [0.0]), np.array(keys.kx or [0.0]))
-    assert keys.ky_number is not None and keys.kx_number is not None and keys.ky_least is not None
+    assert keys.ky_number is not None
+    assert keys.kx_number is not None
+    assert keys.ky_least is not None
     return Modes.in_box(keys.ky_number, keys.kx_number, keys.ky_least, file.kx_least, file.twist)
 
 

@@ -191,7 +191,7 @@ def demo_text(quick: bool) -> str:
 def standard_64() -> str:
     """In the manner of GTC.n64.500: 64 modes, adiabatic electrons, 100 steps over 3 units of time."""
     return _box(
-        what="In the manner of the benchmark GTC.n64.500 of GYRO: 64 modes, adiabatic electrons, 100 steps, electrostatic.\n"
+        what="In the manner of the benchmark GTC.n64.500 of GYRO: 64 modes, adiabatic electrons, 100 steps.\n"
         "# Its other sizes are not public: those here are ours. Ranks in multiples of 64 there (mode_ranks = 64).",
         energies=8,
         cosines=8,

@@ -1,7 +1,7 @@
-"""Work, memory and messages of a plasma as functions of its sizes and of P1 x P2; `fathometer plan`.
+"""Work, memory and messages of a plasma by its sizes and by P1 x P2; `fathometer plan`.
 
-Rates of the parts of a step are those of all cores at work (`fathometer calibrate`, probes.py). Steps are as many as the
-limits of the linear terms need; a flow across the field, and potentials that answer faster than that, need more.
+Rates of the parts of a step are those of all cores at work (`fathometer calibrate`, probes.py). Steps are as many as
+the limits of the linear terms need; a flow across the field, and potentials that answer faster, need more.
 """
 
 from __future__ import annotations
@@ -122,9 +122,7 @@ def plan(file: PlasmaFile, machine: Machine, options: Mapping[str, Any]) -> Cost
     return CostEstimate(record, [title, "", *layouts.table(machine)])
 
 
-def predict(
-    case: PlasmaCase, machine: Machine, rates: PlasmaRates, steps: int, ranks: int, nodes: int
-) -> Prediction:
+def predict(case: PlasmaCase, machine: Machine, rates: PlasmaRates, steps: int, ranks: int, nodes: int) -> Prediction:
     """The cost of a run. Raises InputError for ranks that do not share the work."""
     file, plasma = case.file, case.plasma
     shared = ranks_of(file, plasma, ranks)

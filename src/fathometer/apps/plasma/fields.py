@@ -1,6 +1,6 @@
 """The potentials of a plasma at output times, as NetCDF (runs/field_series.py).
 
-    out/fields/plasma-00000120.nc    after 120 steps: phi (and A) [part, ky, theta, kx], real and imaginary parts
+out/fields/plasma-00000120.nc    after 120 steps: phi (and A) [part, ky, theta, kx], real and imaginary parts
 """
 
 from __future__ import annotations
@@ -41,7 +41,9 @@ class PlasmaFields(NetcdfSeries):
             Variable(
                 "kx_at", ("ky", "kx"), "f8", {"long_name": "wave number at theta = 0", "units": "1/rho_i"}, modes.kx
             ),
-            Variable("theta", ("theta",), "f8", {"long_name": "angle along the field line", "units": "rad"}, tube.theta),
+            Variable(
+                "theta", ("theta",), "f8", {"long_name": "angle along the field line", "units": "rad"}, tube.theta
+            ),
             *(Variable(name, DIMENSIONS, "f8", {"long_name": NAMES[name], "units": "1"}) for name in self._names),
         ]
         sizes = dict(zip(DIMENSIONS, parts.shape[1:], strict=True))

@@ -129,7 +129,7 @@ class InitialTable(Table):
 
     kind: Literal["bell", "uniform", "cosine", "noise"] = key(
         "bell: around theta = 0, along a chain; uniform: the same everywhere; cosine: along theta; noise: random "
-        "phases, less of short waves",
+        "phases, less of short waves and none of zonal flows",
         "",
         "bell",
     )

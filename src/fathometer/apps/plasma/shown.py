@@ -117,7 +117,11 @@ def field_panels(record: Mapping[str, Any], folder: Path) -> list[Panel]:
     with ledger.file("fields", "read"):
         parts = [on_plane(potential(folder, files[n])) for n in picked]
     plane = _plane(results, parts, MOST_VALUES)
-    return [planes_panel("fields", FIELDS, [plane], [times[n] for n in picked], "no value", first=["At θ = 0."], unit=TIME[0])]
+    return [
+        planes_panel(
+            "fields", FIELDS, [plane], [times[n] for n in picked], "no value", first=["At θ = 0."], unit=TIME[0]
+        )
+    ]
 
 
 def draw(record: Mapping[str, Any], folder: Path, title: str) -> Path:

@@ -22,8 +22,8 @@ from fathometer.apps.plasma.solver.stepping import MARGIN, METHODS, limits, meas
 from fathometer.base import ledger
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.base.formatting import number_of
-from fathometer.parallel.fft_threads import make_fft_threads
 from fathometer.parallel.collectives import synchronised
+from fathometer.parallel.fft_threads import make_fft_threads
 from fathometer.record.envelope import Figure
 from fathometer.record.ranks import largest_peak, seconds
 from fathometer.runs.simulation import Simulation
@@ -60,9 +60,7 @@ class PlasmaSimulation(Simulation):
         self._ranks = ranks_of(file, case.plasma, comm.size)
         workers = _native.threads()
         make_fft_threads(workers)
-        self.model = PlasmaModel(
-            case.plasma, self._ranks, comm, file.parallel.protocol, file.parallel.overlap, workers
-        )
+        self.model = PlasmaModel(case.plasma, self._ranks, comm, file.parallel.protocol, file.parallel.overlap, workers)
         self._stepper = METHODS[file.time.method](self.model)
         self.fields = PlasmaFields(case, comm)
         self.files = {"fields": self.fields.folder}
@@ -230,7 +228,7 @@ class PlasmaSimulation(Simulation):
         return max(entry["change"] for entry in self.modes()) <= tolerance
 
     def modes(self) -> list[dict[str, float]]:
-        """Of each ky of a linear run: gamma and omega, v_i/R, means of the last rows, and how much they have changed."""
+        """Of each ky of a linear run: gamma and omega, v_i/R, means of the last rows, and how much they changed."""
         if not self.growth:
             return []
         last = [np.array([row[name] for row in self.growth[-2 * WINDOW :]]) for name in ("gamma", "omega")]
@@ -260,7 +258,9 @@ class PlasmaSimulation(Simulation):
 
     def _known(self) -> dict[str, Any]:
         return {
-            "field_files": [str(path.relative_to(self.fields.output)) for path in self.fields.files(self.fields.written)],
+            "field_files": [
+                str(path.relative_to(self.fields.output)) for path in self.fields.files(self.fields.written)
+            ],
             "field_times_R_over_v": self.field_times,
             "modes": self.modes(),
             "growth": self.growth,

@@ -8,11 +8,11 @@ CASES = ("cyclone", "zonal", "alfven", "standard-64", "standard-16")  # as in ap
 
 DESCRIPTION = """\
 Turbulence of a magnetised plasma in a flux tube, by the gyrokinetic equations: growth rates and frequencies of linear
-modes, or the turbulence of a box of modes, with adiabatic or kinetic electrons. Ranks share modes and velocities; arrays
-are transposed between them several times a step, in one of several ways. Writes the potential as NetCDF, restart files,
-a picture (plasma.png) and the run's record (run.json) into the output directory. With --demo: turbulence in a small box.
-With --write-case: a plasma file, to be changed and run; standard-64 and standard-16 have as many modes, steps and fields
-as two published benchmarks of GYRO."""
+modes, or the turbulence of a box of modes, with adiabatic or kinetic electrons. Ranks share modes and velocities;
+arrays are transposed between them several times a step, in one of several ways. Writes the potential as NetCDF,
+restart files, a picture (plasma.png) and the run's record (run.json) into the output directory. With --demo: turbulence
+in a small box. With --write-case: a plasma file, to be changed and run; standard-64 and standard-16 have as many modes,
+steps and fields as two published benchmarks of GYRO."""
 
 EXAMPLES = """\
   fathometer plasma --demo --ranks 2

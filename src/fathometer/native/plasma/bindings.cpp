@@ -170,7 +170,8 @@ class PlasmaPlane {
 void add(Input<double, 1> before, Input<double, 1> rate, double step, std::optional<Array<double, 1>> after,
          std::optional<Input<double, 1>> from, double part, std::optional<Array<double, 1>> sum) {
     const auto [count] = shape_of<1>(rate);
-    check_arrays({{"before", before, {count}}, {"after", after, {count}}, {"from", from, {count}}, {"sum", sum, {count}}});
+    check_arrays(
+        {{"before", before, {count}}, {"after", after, {count}}, {"from", from, {count}}, {"sum", sum, {count}}});
     require(from.has_value() == sum.has_value(), "sum is made from something");
     add_rate(count, before.data(), rate.data(), step, after ? after->data() : nullptr, from ? from->data() : nullptr,
              part, sum ? sum->data() : nullptr);
@@ -184,8 +185,8 @@ void bind_plasma(nb::module_ &m) {
     nb::class_<PlasmaLines>(m, "PlasmaLines")
         .def(nb::init<Input<int64_t, 1>, Input<double, 1>, Input<double, 3>, Input<double, 3>, Input<double, 1>,
                       Input<double, 1>, Input<double, 1>, Input<double, 2>, Input<double, 1>, Input<double, 1>>(),
-             nb::kw_only(), "shift"_array, "root"_array, "drift"_array, "damping"_array, "stream"_array,
-             "upwind"_array, "curvature"_array, "drive"_array, "charge"_array, "speed"_array)
+             nb::kw_only(), "shift"_array, "root"_array, "drift"_array, "damping"_array, "stream"_array, "upwind"_array,
+             "curvature"_array, "drive"_array, "charge"_array, "speed"_array)
         .def("rates", &PlasmaLines::rates, nb::kw_only(), "g"_array, "j0"_array, "phi"_array, "a"_array.none(),
              "bracket"_array.none(), "rate"_array, Unlocked())
         .def("sums", &PlasmaLines::sums, nb::kw_only(), "g"_array, "j0"_array, "phi"_array, "a"_array.none(),

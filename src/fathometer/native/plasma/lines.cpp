@@ -53,7 +53,8 @@ class Line {
 
   private:
     void turn(const double *from, double *to, int64_t shift) const {
-        const int64_t begin = std::clamp<int64_t>(-2 * shift, 0, row), end = std::clamp<int64_t>(row - 2 * shift, 0, row);
+        const int64_t begin = std::clamp<int64_t>(-2 * shift, 0, row),
+                      end = std::clamp<int64_t>(row - 2 * shift, 0, row);
         std::fill(to, to + begin, 0.0);
         if (begin < end)
             std::copy(from + begin + 2 * shift, from + end + 2 * shift, to + begin);

@@ -45,12 +45,12 @@ void sum_lines(const Lines &lines, const double *g, const double *j0, Potentials
 
 // Velocities of all species and a rank's places.
 struct Velocities {
-    int64_t modes, shells, angles, places;    // ky; species and energies; cosines of the pitch angle
-    std::vector<double> mirror, scattering;   // [angle, angle]
-    std::vector<double> mirror_speed, nu;     // by shell; nu: none: no collisions
-    std::vector<double> gradient;             // of ln B along theta, by place
-    std::vector<double> charge, speed;        // by velocity: Z/T; along the field line
-    std::vector<double> weight;               // by velocity: of Z h in the velocity sums
+    int64_t modes, shells, angles, places;  // ky; species and energies; cosines of the pitch angle
+    std::vector<double> mirror, scattering; // [angle, angle]
+    std::vector<double> mirror_speed, nu;   // by shell; nu: none: no collisions
+    std::vector<double> gradient;           // of ln B along theta, by place
+    std::vector<double> charge, speed;      // by velocity: Z/T; along the field line
+    std::vector<double> weight;             // by velocity: of Z h in the velocity sums
 
     int64_t velocities() const { return shells * angles; }
 };

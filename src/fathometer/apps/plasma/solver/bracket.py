@@ -57,9 +57,7 @@ class Bracket:
         for begin in range(0, rows, self._batch):
             count = min(self._batch, rows - begin)
             waves = np.empty((_native.PLASMA_DERIVATIVES, count, self._modes, 2 * self._nx))
-            self._plane.derive(
-                first=self._first, start=begin, g=real, j0=j0, phi=potentials[0], a=a, result=waves
-            )
+            self._plane.derive(first=self._first, start=begin, g=real, j0=j0, phi=potentials[0], a=a, result=waves)
             product, rates = np.empty((count, self._ny, self._nx)), np.empty(count)
             self._plane.product(derivative=self._backward(waves.view(np.complex128)), result=product, rates=rates)
             self._plane.collect(start=begin, transform=self._forward(product), bracket=result.view(np.float64))

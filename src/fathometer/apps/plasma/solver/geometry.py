@@ -52,8 +52,8 @@ class Modes:
     def chain(cls, ky: Floats, turns: int, shear: float, theta0: float) -> Modes:
         """Each ky alone, on a field line of so many turns; theta0: where it is least sheared."""
         number = np.arange(turns) - turns // 2
-        kx = (2 * math.pi * number - theta0) * shear * ky[:, None]
-        return cls(ky, kx, np.ones(len(ky), np.int64))
+        kx: Floats = (2 * math.pi * number - theta0) * shear * ky[:, None]
+        return cls(ky, kx.astype(np.float64), np.ones(len(ky), np.int64))
 
     @classmethod
     def joined(cls, ky: Floats, kx: Floats) -> Modes:
@@ -65,7 +65,12 @@ class Modes:
         """ky from 0 on, kx around 0; twist: how many kx further the first ky goes on."""
         last = (kx - 1) // 2
         waves = kx_least * np.arange(-last, last + 1)
-        return cls(ky_least * np.arange(ky), np.tile(waves, (ky, 1)), twist * np.arange(ky, dtype=np.int64), box=True)
+        return cls(
+            ky_least * np.arange(ky, dtype=np.float64),
+            np.tile(waves, (ky, 1)),
+            twist * np.arange(ky, dtype=np.int64),
+            box=True,
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -78,14 +78,9 @@ class Turn:
     Args:
         near, far: shapes of this rank's arrays. transpose: None: both are the same array.
         overlap: whether a transpose is only begun when it is asked for, and finished when its result is needed.
-
-    Attributes:
-        moves: how often the array was moved.
     """
 
-    def __init__(
-        self, near: tuple[int, ...], far: tuple[int, ...], transpose: Transpose | None, overlap: bool
-    ) -> None:
+    def __init__(self, near: tuple[int, ...], far: tuple[int, ...], transpose: Transpose | None, overlap: bool) -> None:
         self.near, self.far, self._transpose, self._overlap = near, far, transpose, overlap
         self._moving: Moving | None = None
         self._buffers = () if transpose is None else tuple(np.empty(far, np.complex128) for _ in range(2))
@@ -156,27 +151,28 @@ class Layouts:
         self.share, self.comm = share, comm
         (p1, p2), (one, two) = share.ranks, share.at
         with synchronised(comm), ledger.communication():
-            self.velocity_comm: Any = comm.Split(two, one)  # P1 ranks with the same ky
-            self.mode_comm: Any = comm.Split(p2 + one, two)  # P2 ranks with the same velocities
+            velocity_comm: Any = comm.Split(two, one)  # P1 ranks with the same ky
+            mode_comm: Any = comm.Split(p2 + one, two)  # P2 ranks with the same velocities
+        self._comms: list[Any] = [velocity_comm, mode_comm]
         modes, velocities, places, rows = map(
             _length, (share.own_modes, share.own_velocities, share.own_places, share.own_rows)
         )
         over_velocities = over_modes = None
         if p1 > 1:
             shape = {"ky": modes, "velocity": share.velocities, "place": share.places}
-            over_velocities = Transpose(shape, "velocity", "place", np.complex128, 1, self.velocity_comm, method)
+            over_velocities = Transpose(shape, "velocity", "place", np.complex128, 1, velocity_comm, method)
         if p2 > 1 and nonlinear:
             shape = {"ky": share.modes, "row": velocities * share.points, "kx": share.waves}
-            over_modes = Transpose(shape, "ky", "row", np.complex128, 1, self.mode_comm, method)
+            over_modes = Transpose(shape, "ky", "row", np.complex128, 1, mode_comm, method)
         lines = (modes, velocities, share.points, share.waves)
         self.lines = lines
         self.velocities = Turn(lines, (modes, share.velocities, places), over_velocities, overlap)
         self.modes = Turn(lines, (share.modes, rows, share.waves), over_modes, overlap)
-        self.gather_places = Gather((fields, modes, share.places), 2, np.complex128, self.velocity_comm)
-        self.gather_modes = Gather((fields, share.modes, share.places), 1, np.complex128, self.mode_comm)
+        self.gather_places = Gather((fields, modes, share.places), 2, np.complex128, velocity_comm)
+        self.gather_modes = Gather((fields, share.modes, share.places), 1, np.complex128, mode_comm)
         self._gather_own = [
-            Gather((modes, share.velocities, _native.PLASMA_LINE_SUMS), 1, np.float64, self.velocity_comm),
-            Gather((share.modes, share.velocities, _native.PLASMA_LINE_SUMS), 0, np.float64, self.mode_comm),
+            Gather((modes, share.velocities, _native.PLASMA_LINE_SUMS), 1, np.float64, velocity_comm),
+            Gather((share.modes, share.velocities, _native.PLASMA_LINE_SUMS), 0, np.float64, mode_comm),
         ]
 
     def gather_lines(self, own: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
@@ -189,8 +185,8 @@ class Layouts:
         """Collective. Free what MPI keeps."""
         self.velocities.close()
         self.modes.close()
-        self.velocity_comm.Free()
-        self.mode_comm.Free()
+        for comm in self._comms:
+            comm.Free()
 
 
 def _length(cells: slice) -> int:

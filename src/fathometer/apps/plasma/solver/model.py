@@ -4,14 +4,13 @@
             - i ky [R/L_n + (v²/2 - 3/2) R/L_T] chi - {chi, h} + C(h) - damping
     chi = J0(k v_perp / (B Omega)) (phi - v_par A),   g = h - (Z/T) chi
 
-(Frieman & Chen 1982, Phys. Fluids 25, 502; Candy & Waltz 2003, J. Comput. Phys. 186, 545.) Lengths along the field in R,
-across it in rho_i, time in R/v_i; g, h and Z phi/T in rho_i/R. Sums over ranks are made in the layout where their terms
-lie on one rank, so that the same bits come on any ranks.
+(Frieman & Chen 1982, Phys. Fluids 25, 502; Candy & Waltz 2003, J. Comput. Phys. 186, 545.) Lengths along the field in
+R, across it in rho_i, time in R/v_i; g, h and Z phi/T in rho_i/R. Sums over ranks are made in the layout where their
+terms lie on one rank, so that the same bits come on any ranks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -157,6 +156,11 @@ class Sums:
         return np.asarray(carried / self.plasma.grid.species[species].temperature)
 
 
+def flat(array: Complex) -> Floats:
+    """The numbers of an array in C order, as doubles; a view."""
+    return array.reshape(-1).view(np.float64)
+
+
 class PlasmaModel:
     """The plasma on a rank.
 
@@ -225,7 +229,7 @@ class PlasmaModel:
         )
 
     def _velocities_kernel(self) -> _native.PlasmaVelocities:
-        plasma, grid, tube = self.plasma, self.plasma.grid, self.plasma.tube
+        _plasma, grid, tube = self.plasma, self.plasma.grid, self.plasma.tube
         gradient = np.zeros(tube.points) if tube.geometry.slab else tube.gradient
         nu = grid.frequencies
         each = slice(None, None, grid.cosines)
@@ -274,7 +278,8 @@ class PlasmaModel:
         layouts.velocities.begin_back(rate)
         change = None
         if nonlinear:
-            assert self._bracket is not None and rows is not None
+            assert self._bracket is not None
+            assert rows is not None
             everywhere = layouts.gather_modes(self.fields)
             layouts.modes.finish()
             with ledger.phase("bracket"):
@@ -303,8 +308,16 @@ class PlasmaModel:
             )
         if late:
             layouts.modes.finish()
-            with ledger.phase("field lines"):
-                self._add(rate, change, -1.0, rate)
+            with ledger.phase("update"):
+                _native.plasma_add(
+                    before=flat(rate),
+                    rate=flat(self._change),
+                    step=-1.0,
+                    after=flat(rate),
+                    start=None,
+                    part=0.0,
+                    sum=None,
+                )
 
     def _solve(self, g: Complex) -> None:
         """Collective. Fields of g, which is left in the layout of velocities."""
@@ -314,9 +327,7 @@ class PlasmaModel:
         with ledger.phase("fields"):
             shape = (self.plasma.fields, self._far.shape[0], self._far.shape[2])
             sums = np.empty(shape, np.complex128)
-            self._velocities.fields(
-                g=self._far.view(np.float64), j0=self._j0_velocities, result=sums.view(np.float64)
-            )
+            self._velocities.fields(g=self._far.view(np.float64), j0=self._j0_velocities, result=sums.view(np.float64))
             whole = self.layouts.gather_places(sums)
             self.fields = self._solver.solve(whole)
 
@@ -328,21 +339,6 @@ class PlasmaModel:
         modes, _, points, waves = self.layouts.lines
         found = [one.reshape(modes, points, waves).view(np.float64) for one in self.fields]
         return found[0], found[1] if len(found) > 1 else None
-
-    def _add(
-        self,
-        before: Complex,
-        rate: Complex,
-        step: float,
-        after: Complex | None,
-        start: Complex | None = None,
-        part: float = 0.0,
-        sum: Complex | None = None,
-    ) -> None:
-        flat = [None if one is None else one.reshape(-1).view(np.float64) for one in (before, rate, after, start, sum)]
-        _native.plasma_add(
-            before=flat[0], rate=flat[1], step=step, after=flat[2], start=flat[3], part=part, sum=flat[4]
-        )
 
     def all_fields(self) -> Complex:
         """Collective. [fields, ky, theta, kx] of g as it is."""

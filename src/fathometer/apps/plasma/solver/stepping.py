@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fathometer import _native
-from fathometer.apps.plasma.solver.model import Plasma, PlasmaModel
+from fathometer.apps.plasma.solver.model import Plasma, PlasmaModel, flat
 from fathometer.base import ledger
 from fathometer.base.errors import FathometerError
 from fathometer.parallel.collectives import allreduce
@@ -57,13 +57,13 @@ class Stepper(ABC):
         with ledger.phase("update"):
             start, part, total = more[0] if more else (None, 0.0, None)
             _native.plasma_add(
-                before=_flat(before),
-                rate=_flat(self._rate),
+                before=flat(before),
+                rate=flat(self._rate),
                 step=step,
-                after=None if after is None else _flat(after),
-                start=None if start is None else _flat(start),
+                after=None if after is None else flat(after),
+                start=None if start is None else flat(start),
                 part=part,
-                sum=None if total is None else _flat(total),
+                sum=None if total is None else flat(total),
             )
 
 
@@ -102,10 +102,6 @@ class RungeKutta3(Stepper):
 
 
 METHODS: dict[str, type[Stepper]] = {"rk4": RungeKutta4, "rk3": RungeKutta3}
-
-
-def _flat(array: Complex) -> npt.NDArray[np.float64]:
-    return array.reshape(-1).view(np.float64)
 
 
 def limits(plasma: Plasma) -> dict[str, float]:
