@@ -236,6 +236,19 @@ def test_the_study_of_a_tecplot_file(tmp_path):
 
 
 @pytest.mark.trials
+def test_the_study_of_a_plasma(tmp_path):
+    """A round of few cases, with the published share of communication beside it."""
+    require_clusters()
+    few = {r'"alltoallw", "alltoallv", "pairwise"': '"alltoallv"', r"overlap = \[false, true\]": "overlap = [true]"}
+    found, done = measured(copied("plasma.toml", tmp_path, ONE_ROUND | few))
+    for case in found.cases.values():
+        assert case.values("rate")[1] > 0
+        assert 0 < case.values("communication share")[1] < 1
+    assert "GTC.n64.500" in done.out + (tmp_path / "plasma.study" / "study.md").read_text()
+    assert cluster_names() == []
+
+
+@pytest.mark.trials
 @pytest.mark.skipif(shutil.which("blastp") is None, reason="no blastp on PATH (package ncbi-blast+)")
 def test_the_study_of_a_farm(tmp_path):
     """A round of few cases: two buffers save more than results one by one, in one write a node."""
@@ -277,6 +290,7 @@ full = pytest.mark.skipif(not FULL, reason="minutes each: make verify")
         "ocean-grids",
         "decimated-steps",
         "tecplot",
+        "plasma",
         "farm",
     ],
 )
@@ -325,7 +339,7 @@ def test_every_example_is_here_and_in_the_chapter():
     names = {path.name for path in STUDIES.glob("*.toml")}
     on_this_host = {"ranks-threads", "storage", "throughput", "regression", "shared-memory", "decimated-steps"}
     on_a_cluster = {"interconnect", "placement", "collectives", "cluster-throughput", "mix"}
-    on_a_cluster |= {"reactive-profile", "reactive-interconnect", "ocean-grids", "tecplot", "farm"}
+    on_a_cluster |= {"reactive-profile", "reactive-interconnect", "ocean-grids", "tecplot", "plasma", "farm"}
     assert names == {f"{name}.toml" for name in on_this_host | on_a_cluster}
     text = (ROOT / "docs" / "guide" / "studies.md").read_text(encoding="utf-8")
     assert names <= set(re.findall(r"^\| `([\w-]+\.toml)` \|", text, re.MULTILINE))

@@ -317,7 +317,7 @@ class PlasmaSimulation(Simulation):
             Figure("kernel", kernel, "seconds", "lower", "context"),
             Figure("kernel share", kernel / total, "1", "higher"),
             Figure("steps", own, "1", "none", "context"),
-            Figure("rate", simulated / kernel if kernel else 0.0, "R/v_per_second", "higher"),
+            Figure("rate", simulated / kernel if kernel else 0.0, "time_units_per_second", "higher"),
             Figure("communication share", moved / kernel if kernel else 0.0, "1", "lower"),
             Figure("updates", updates, "cells_per_second", "higher"),
             Figure("write fields", seconds(account, ("write fields",)), "seconds", "lower", "context"),
