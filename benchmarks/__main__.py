@@ -24,6 +24,7 @@ from benchmarks.ledger import ledger
 from benchmarks.messages import halos, messages
 from benchmarks.ocean import ocean_kernels, ocean_plan, ocean_solver
 from benchmarks.plan import plan
+from benchmarks.plasma import plasma_plan, plasma_stage
 from benchmarks.profile import profile
 from benchmarks.reactive import reactive
 from benchmarks.setup import setup
@@ -70,6 +71,8 @@ MEASURES: dict[str, Callable[[int, bool], Table]] = {
     "reactive": reactive,
     "flow": flow_steps,
     "flow-plan": flow_plan,
+    "plasma": plasma_stage,
+    "plasma-plan": plasma_plan,
     "farm": farm,
     "farm-others": farm_others,
     "farm-writing": farm_writing,

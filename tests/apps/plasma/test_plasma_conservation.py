@@ -9,6 +9,7 @@ from plasma_support import box, linear, model_of, noise, real_noise
 from scipy.integrate import quad
 from scipy.special import eval_legendre
 
+from benchmarks.plasma_numpy import numpy_rates
 from fathometer import _native
 from fathometer.apps.plasma.solver.bracket import Bracket, grid_of
 from fathometer.apps.plasma.solver.geometry import Modes
@@ -173,37 +174,6 @@ def test_moments_of_the_maxwellian():
     for power in range(16):
         moment = quad(lambda x, p=power: x ** (p + 2) * np.exp(-(x**2) / 2), 0, 4)[0]
         assert np.sum(w * v**power) == pytest.approx(moment / density, rel=1e-10)
-
-
-def numpy_rates(plasma, g, h, chi):
-    """The linear terms by NumPy, written from the equations; chains and boxes."""
-    tube, grid = plasma.tube, plasma.grid
-    modes, velocities, points, waves = g.shape
-    shape = (modes, len(grid.species), grid.energies, grid.cosines, points, waves)
-    root = np.sqrt(tube.field)[:, None]
-
-    def ghosts(values):
-        out = np.zeros((modes, velocities, points + 6, waves), complex)
-        out[:, :, 3:-3] = values
-        for mode, shift in enumerate(tube.modes.shift):
-            for kx in range(waves):
-                if 0 <= kx + shift < waves:
-                    out[mode, :, -3:, kx] = values[mode, :, :3, kx + shift]
-                if 0 <= kx - shift < waves:
-                    out[mode, :, :3, kx] = values[mode, :, -3:, kx - shift]
-        return out
-
-    f, u = ghosts(h / root), ghosts(h)
-    at = lambda a, n: a[:, :, 3 + n : points + 3 + n]  # noqa: E731
-    slope = (45 * (at(f, 1) - at(f, -1)) - 9 * (at(f, 2) - at(f, -2)) + at(f, 3) - at(f, -3)) / 60
-    sixth = (-20 * u[:, :, 3:-3] + 15 * (at(u, 1) + at(u, -1)) - 6 * (at(u, 2) + at(u, -2)) + at(u, 3) + at(u, -3)) / 60
-    stream = (grid.parallel / tube.geometry.q / tube.spacing)[None, :, None, None]
-    upwind = np.repeat([one.upwind for one in grid.species], grid.energies * grid.cosines)[None, :, None, None]
-    mirror = np.einsum("xy,msvytk->msvxtk", grid.mirror, h.reshape(shape)).reshape(g.shape)
-    mirror = mirror * (grid.thermal * grid.v / tube.geometry.q)[None, :, None, None] * tube.gradient[:, None]
-    drift = 1j * tube.drift[:, None] * plasma.curvature()[None, :, None, None] * h
-    drive = 1j * plasma.drives()[:, :, None, None] * chi
-    return -stream * root * slope + np.abs(stream) * upwind * sixth + mirror - drift - drive
 
 
 @pytest.mark.parametrize("plasma", [linear([0.2, 0.4], 4, 6), box(), box(electrons=True)], ids=["chain", "box", "em"])
