@@ -12,6 +12,7 @@ from mpi4py import MPI
 from fathometer.base import ledger
 from fathometer.base.errors import InputError
 from fathometer.parallel.decomposition import split
+from fathometer.parallel.gather import Gather
 from fathometer.parallel.transpose import METHODS, Transpose
 
 SHAPES = (
@@ -65,7 +66,17 @@ def check(comm, shape, from_axis, to_axis, dtype, fields, method, largest):
     assert source.tobytes() == kept, case
     transpose.backward(target, back)
     assert same(back, source), case
+    target, back = blank(expected), blank(source)
+    moving = transpose.start_forward(source, target)
+    moving.Test()
+    moving.finish()
+    assert same(target, expected), case
+    transpose.start_backward(target, back).finish()
+    assert same(back, source), case
+    assert source.tobytes() == kept, case
     transpose.close()
+    gathered = Gather(whole.shape, before, dtype, comm)(source)
+    assert same(gathered, whole), case
 
 
 def check_account(comm, method):

@@ -48,11 +48,11 @@ class Gather:
             ledger.communication(bytes=self.bytes_sent * (self._comm.size - 1)),
         ):
             self._comm.Allgatherv([own.reshape(-1).view(np.uint8), MPI.BYTE], [flat, self._bytes, MPI.BYTE])
-        whole = np.empty(self._shape, self._dtype)
+        whole = np.empty(self._shape, f"V{self._dtype.itemsize}")  # items as they are, paddings too
         start = 0
         for (lo, hi), size in zip(self._parts, self._bytes, strict=True):
-            block = flat[start : start + size].view(self._dtype)
+            block = flat[start : start + size].view(whole.dtype)
             cells = (*(slice(None),) * self._axis, slice(lo, hi))
             whole[cells] = block.reshape(whole[cells].shape)
             start += size
-        return whole
+        return whole.view(self._dtype)

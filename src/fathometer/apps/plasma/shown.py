@@ -142,7 +142,9 @@ def draw(record: Mapping[str, Any], folder: Path, title: str) -> Path:
 def course_panel(record: Mapping[str, Any]) -> Panel:
     """The time series. Raises ValueError where there are no rows."""
     rows = record["results"]["course"]
-    fluxes = [name for name in rows[0] if name.startswith(("heat_flux_", "particle_flux_"))]
+    most = {name: max(abs(row[name]) for row in rows) for name in rows[0] if "_flux_" in name}
+    # Beside adiabatic electrons ions do not leave: their flux is rounding.
+    fluxes = [name for name, size in most.items() if size > 1e-12 * max(most.values())]
     more = [
         Series(name, f"{name.split('_')[0]} flux of {name.split('_', 2)[2]} (gyro-Bohm)", COLOURS["io"])
         for name in fluxes
