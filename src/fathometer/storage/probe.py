@@ -29,20 +29,22 @@ access = h5py.h5p.create(h5py.h5p.FILE_ACCESS)
 access.set_sieve_buf_size(256)  # a value of a dataset shall not take 64 KiB
 def look(path):
     with h5py.File(h5py.h5f.open(os.fsencode(path), h5py.h5f.ACC_RDONLY, access)) as file:
-        found = []
+        found = [file]
         file.visititems(lambda name, item: found.append(item))
         for item in found:
-            if item.name in ("/wavelet", "/levels"):  # of this program, which reads their attributes
-                for name in item.attrs:
-                    try:
-                        item.attrs.get(name)
-                    except Exception:
-                        pass
+            names = []
+            try:
+                names = list(item.attrs)
+            except Exception:
+                pass
+            for name in names:  # readers of volumes take all of them
+                try:
+                    item.attrs.get(name)
+                except Exception:
+                    pass
             if isinstance(item, h5py.Dataset):
                 try:
                     item.is_scale, item.dtype, item.id.get_create_plist().get_nfilters()
-                    for name in ("spacing", "origin", "labels", "units", "_FillValue", "missing_value"):
-                        item.attrs.get(name)
                     if item.is_virtual or item.external:  # in other files, of which nothing is known yet
                         item.is_virtual and item.virtual_sources()
                     elif item.shape:

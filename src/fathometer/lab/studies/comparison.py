@@ -129,6 +129,10 @@ def compare_builds(results: Results) -> Comparison:
         raise InputError(
             "compare: found one study, without [gate] baseline; allowed: one with it, or two or more studies"
         )
+    for name in gate.figures:
+        if name not in results.figures:  # of results that were changed since
+            known = ", ".join(results.figures) or "none: there are no figures"
+            raise InputError(f"gate: figures: found {shortened(name)}; allowed: {known}")
     pairs = []
     own = [case for case in results.cases.values() if BUILD not in case.case.settings]
     for case in own:
