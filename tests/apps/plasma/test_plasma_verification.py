@@ -49,3 +49,42 @@ def test_turbulence_of_the_cyclone_base_case(tmp_path):
     below, missing = diffusivity(tmp_path / "5", 5.0)
     assert missing < 0.01
     assert below < 0.1 * published(8.0)
+
+
+BALLOONING = {
+    "velocities": {"energies": 10, "cosines": 16},
+    "modes": {"kind": "chain", "ky": [0.3], "turns": 5, "theta": 24},
+    "species": [
+        SPECIES | {"temperature_gradient": 6.92},
+        {
+            "name": "electrons",
+            "charge": -1.0,
+            "mass": 5.45e-4,
+            "density_gradient": 2.22,
+            "temperature_gradient": 6.92,
+            "upwind": 0.1,
+        },
+    ],
+    "time": {"end": 25.0, "tolerance": 5e-3},
+    "output": {"course_steps": 50},
+}
+
+
+@pytest.mark.verify
+@pytest.mark.skipif(not FULL, reason="some minutes")
+def test_a_ballooning_branch_takes_over(tmp_path):
+    """With beta the ion mode grows more slowly, and then another one, of a higher frequency, that beta drives. A
+    demonstration: references differ by 20 %."""
+    found = {}
+    for beta in (1e-4, 0.004, 0.008, 0.012, 0.015, 0.018):
+        folder = tmp_path / f"{beta}"
+        folder.mkdir()
+        fields = {"adiabatic_electrons": False, "beta": beta}
+        (folder / "case.toml").write_text(text_of(BALLOONING | {"fields": fields}))
+        done = here("plasma", folder / "case.toml", "--quiet")
+        assert done.code == 0, done.err
+        [found[beta]] = json.loads((folder / "out" / "run.json").read_text())["results"]["modes"]
+        print(f"beta {beta:g}: " + ", ".join(f"{name} {value:.3g}" for name, value in found[beta].items()))
+    assert found[1e-4]["gamma"] > found[0.004]["gamma"] > found[0.008]["gamma"]
+    assert found[0.015]["gamma"] > 2 * found[0.008]["gamma"]
+    assert found[0.015]["omega"] > 2 * found[0.008]["omega"]
