@@ -6,6 +6,7 @@ the limits of the linear terms need; a flow across the field, and potentials tha
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -90,12 +91,15 @@ def bracket_work(plasma: Plasma) -> float:
     return nx * ny * math.log2(nx * ny) / (len(plasma.tube.modes.ky) * plasma.tube.modes.waves)
 
 
-def steps_of(case: PlasmaCase) -> int:
-    """Steps of a run, as many as the linear terms alone need."""
+def counts_of(case: PlasmaCase) -> tuple[int, int]:
+    """Steps of a run, as many as the linear terms alone need, and times at which it writes results: the beginning,
+    those that it comes to, and its end."""
     keys = case.file.time
     step = keys.step or keys.courant * METHODS[keys.method].reach / sum(limits(case.plasma).values())
-    steps = math.ceil(keys.end / step * (1 - 1e-9))
-    return min(steps, keys.most_steps or steps)
+    times = [0.0, *case.file.output_times]
+    to_each = list(itertools.accumulate(math.ceil((b - a) / step * (1 - 1e-9)) for a, b in itertools.pairwise(times)))
+    steps = min(to_each[-1], keys.most_steps or to_each[-1])
+    return steps, 1 + len({steps, *(count for count in to_each if count <= steps)})
 
 
 def plan(file: PlasmaFile, machine: Machine, options: Mapping[str, Any]) -> CostEstimate:
@@ -104,9 +108,9 @@ def plan(file: PlasmaFile, machine: Machine, options: Mapping[str, Any]) -> Cost
     if rates is None:
         raise InputError(f"machine {machine.name}: plasma: missing; needed for a plasma; `fathometer calibrate`")
     case = case_of(file)
-    steps = steps_of(case)
+    steps, results = counts_of(case)
     layouts = layouts_of(
-        file.path, machine, options, lambda ranks, nodes: predict(case, machine, rates, steps, ranks, nodes)
+        file.path, machine, options, lambda ranks, nodes: predict(case, machine, rates, steps, results, ranks, nodes)
     )
     modes, velocities, points, waves = case.plasma.sizes
     record = {
@@ -122,8 +126,10 @@ def plan(file: PlasmaFile, machine: Machine, options: Mapping[str, Any]) -> Cost
     return CostEstimate(record, [title, "", *layouts.table(machine)])
 
 
-def predict(case: PlasmaCase, machine: Machine, rates: PlasmaRates, steps: int, ranks: int, nodes: int) -> Prediction:
-    """The cost of a run. Raises InputError for ranks that do not share the work."""
+def predict(
+    case: PlasmaCase, machine: Machine, rates: PlasmaRates, steps: int, results: int, ranks: int, nodes: int
+) -> Prediction:
+    """The cost of a run. steps, results: as of `counts_of`. Raises InputError for ranks that do not share the work."""
     file, plasma = case.file, case.plasma
     shared = ranks_of(file, plasma, ranks)
     method = METHODS[file.time.method]
@@ -146,7 +152,6 @@ def predict(case: PlasmaCase, machine: Machine, rates: PlasmaRates, steps: int, 
 
     whole = math.prod(plasma.sizes) * COMPLEX
     potentials = plasma.fields * plasma.sizes[0] * plasma.tube.points * plasma.tube.modes.waves * COMPLEX
-    results = 1 + len(file.output_times)
     states = 1 + steps // file.output.restart_steps
     write = machine.write_bytes_per_second * nodes
     products = plasma.grid.cosines * (2 if plasma.grid.frequencies.any() else 1)
