@@ -31,6 +31,17 @@ def problem(tmp_path, values):
         (linear_values(fields={"adiabatic_electrons": False}), "a charge of 1 in all; needed: 0"),
         (linear_values(species=[IONS, ELECTRONS]), "beside the species electrons of negative charge"),
         (linear_values(species=[IONS, IONS]), "allowed: each once"),
+        (linear_values(species=[IONS | {"charge": 2.0}]), "a charge of 2 in all, over that of electrons; needed: 1"),
+        (
+            linear_values(species=[IONS, ELECTRONS], fields={"adiabatic_electrons": False}),
+            "density_gradient: found 2.22 of the charge in all; needed: 0",
+        ),
+        (
+            linear_values(
+                species=[IONS | {"density": 2.0}, ELECTRONS | {"density": 2.0}], fields={"adiabatic_electrons": False}
+            ),
+            "density: found 2 of electrons; needed: 1",
+        ),
         (box_values(modes__twist=None, modes__kx_least=0.3), "leads 3.2923891 kx further; needed: a whole number"),
         (box_values(modes__twist=None), "twist: missing; needed: that, or kx_least"),
         (box_values(modes__kx_least=0.4938583, modes__twist=3), "a whole number, that of twist"),

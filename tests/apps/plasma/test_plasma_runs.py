@@ -147,3 +147,44 @@ def test_cases_are_read(name, tmp_path, capsys):
     if name.startswith("standard"):
         assert (keys.most_steps, keys.end) == ((100, 3.0) if modes == 64 else (1000, 8.0))
         assert case.plasma.beta > 0 or modes == 64
+
+
+@pytest.mark.parametrize("name", list(CASES))
+def test_cases_take_a_step(name, tmp_path):
+    """As they are, but for fewer modes of the largest one."""
+    (tmp_path / "box.toml").write_text(CASES[name]())
+    less = ["--set", "modes.ky_number=8"] if name == "standard-64" else []
+    started(tmp_path, "--set", "time.most_steps=1", *less)
+    assert record(tmp_path)["results"]["steps"] == 1
+
+
+def test_growth_does_not_depend_on_rows(tmp_path):
+    """With rows farther apart than half a turn of the phase."""
+    found = []
+    for steps in (10, 500):
+        values = linear_values(
+            modes__ky=[0.4],
+            velocities={"energies": 4, "cosines": 6},
+            time={"end": 12.0},
+            output={"course_steps": steps, "every": 12.0},
+        )
+        folder = started(begin(tmp_path / f"{steps}", values))
+        [mode] = record(folder)["results"]["modes"]
+        found.append(mode)
+    assert found[0] == found[1]
+    assert found[0]["omega"] > 0.5
+
+
+def test_the_middle_is_that_of_the_field_line(growing):
+    found = record(growing)["results"]
+    with DatasetFile(growing / "out" / found["field_files"][-1]) as file:
+        phi = file.read("phi")[0, 0]
+    assert found["course"][-1]["phi_middle"] == pytest.approx(phi[4, 1], rel=1e-12)
+
+
+def test_noise_of_zonal_flows_is_something(tmp_path):
+    values = linear_values(
+        modes={"kind": "joined", "kx": [0.1], "theta": 8}, initial={"kind": "noise"}, time={"end": 0.2}
+    )
+    folder = started(begin(tmp_path / "zonal", values))
+    assert record(folder)["results"]["course"][-1]["phi_zonal"] > 0

@@ -18,6 +18,7 @@ from fathometer.base.errors import InputError
 from fathometer.storage.reading import readable
 
 WIDTH = 1.5  # of the bell, rad
+UPWIND = {True: 1.0, False: 0.1}  # with adiabatic electrons; kinetic ones answer to it at once
 Complex = npt.NDArray[np.complex128]
 
 
@@ -51,7 +52,7 @@ class PlasmaCase:
         return {name: values.get(name) for name in names} | {"method": self.file.time.method}
 
     def begin(self, model: PlasmaModel) -> None:
-        """The distribution function at the beginning: h of ions."""
+        """The distribution function at the beginning: g of ions."""
         keys, grid = self.file.initial, self.plasma.grid
         ions = (grid.charge > 0)[model.share.own_velocities]
         own = model.share.own_modes
@@ -78,7 +79,8 @@ class PlasmaCase:
         modes, waves = tube.modes, tube.modes.waves
         random = np.random.default_rng([self.file.initial.seed, mode])
         phases = np.exp(2j * math.pi * random.uniform(size=waves))
-        size = 1 / (1 + (modes.kx[mode] ** 2 + modes.ky[mode] ** 2) / max(modes.ky[0], modes.ky[-1] / 4) ** 2)
+        long = max(modes.ky.max(), np.abs(modes.kx).max()) / 4
+        size = 1 / (1 + (modes.kx[mode] ** 2 + modes.ky[mode] ** 2) / max(long, 1e-300) ** 2)
         if modes.ky[mode] == 0 and modes.box:
             phases[:] = 0  # zonal flows come of the waves
         return np.asarray(np.cos(tube.theta / 2)[:, None] ** 2 * (phases * size))
@@ -108,7 +110,7 @@ def case_of(file: PlasmaFile) -> PlasmaCase:
             one.density_gradient,
             one.temperature_gradient,
             one.collisions,
-            one.upwind,
+            UPWIND[file.fields.adiabatic_electrons] if one.upwind is None else one.upwind,
         )
         for one in file.species
     ]

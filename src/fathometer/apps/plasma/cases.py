@@ -145,8 +145,8 @@ charge = -1.0
 mass = 0.0025                 # 1/400
 density_gradient = 2.22
 temperature_gradient = 6.92
-collisions = 0.05             # v_i/R
-upwind = 0.1
+collisions = 0.0005           # v_i/R
+upwind = 0.0
 
 [fields]
 adiabatic_electrons = false

@@ -123,7 +123,8 @@ def plan(file: PlasmaFile, machine: Machine, options: Mapping[str, Any]) -> Cost
         "steps": steps,
     } | layouts.as_dict()
     title = f"{modes} ky x {waves} kx x {points} theta x {velocities} velocities, about {steps} steps on {machine.name}"
-    return CostEstimate(record, [title, "", *layouts.table(machine)])
+    told = [] if case.plasma.adiabatic else ["note: potentials beside kinetic electrons may need shorter steps", ""]
+    return CostEstimate(record, [title, "", *told, *layouts.table(machine)])
 
 
 def predict(
@@ -138,7 +139,7 @@ def predict(
     slower = max(1.0, ranks / nodes / machine.cores_per_node)
     faster = max(1.0, machine.cores_per_node * nodes / ranks)  # threads of a rank
     each = own * slower / faster
-    stages, linear = steps * method.stages + POWERS, steps * method.stages if plasma.nonlinear else 0
+    stages, linear = steps * method.stages, steps * method.stages if plasma.nonlinear else 0
     where: Literal["local", "network"] = "network" if nodes > 1 else "local"
     moved = messages(plasma, shared, file.parallel.protocol)
 
@@ -158,6 +159,9 @@ def predict(
     looks = 2 + steps // file.output.course_steps
     phases = (
         Phase("start-up", rates.start_seconds + machine.more_to_start(ranks // nodes)),
+        Phase(
+            "step limit", POWERS * each * (rates.line_seconds + products * rates.velocity_seconds + rates.field_seconds)
+        ),
         Phase("field lines", stages * each * rates.line_seconds, 0, stages),
         Phase("velocities", stages * each * products * rates.velocity_seconds, 0, stages),
         Phase("fields", stages * each * rates.field_seconds, 0, stages),

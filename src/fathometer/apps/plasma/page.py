@@ -90,7 +90,7 @@ def lines(record: Mapping[str, Any]) -> list[str]:
     for mode in results["modes"] if len(results["modes"]) <= 12 else ():
         found.append(
             f"ky {mode['ky']:g}: growth rate {mode['gamma']:.4g} v/R, frequency {mode['omega']:.4g} v/R "
-            f"(changed by {mode['change']:.1g})"
+            + ("(not settled)" if mode["change"] is None else f"(changed by {mode['change']:.1g})")
         )
     for entry in results["balance"]:
         found.append(f"free energy: {entry['error']:.2%} of what came and went is missing")

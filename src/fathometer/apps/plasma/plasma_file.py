@@ -17,6 +17,7 @@ from fathometer.runs.restart_hint import DIRECTORY
 
 LONGEST = 1e9  # R/v_i
 MOST_TIMES = 10_000  # of results, by an interval
+NEUTRAL = 1e-6  # of a charge
 CLOSED = 1e-6  # of a mode, by which the twist of a box may miss one
 PROTOCOLS = ("alltoallw", "alltoallv", "pairwise")  # METHODS of parallel/transpose.py
 
@@ -105,8 +106,11 @@ class SpeciesTable(Table):
     density_gradient: Gradient = key("R/L_n", "", 0.0)
     temperature_gradient: Gradient = key("R/L_T", "", 0.0)
     collisions: Rate = key("frequency of pitch-angle scattering; 0: there is none", "v_i/R", 0.0)
-    upwind: Annotated[float, Ge(0), Le(10)] = key(
-        "damping of what theta does not resolve; 1: as fast as it is carried over a point", "", 1.0
+    upwind: Annotated[float, Ge(0), Le(10)] | None = key(
+        "damping of what theta does not resolve; 1: as fast as it is carried over a point; left out: 1, and 0.1 beside "
+        "kinetic electrons",
+        "",
+        None,
     )
 
     @model_validator(mode="after")
@@ -252,15 +256,30 @@ class PlasmaFile(InputFile):
                 f"[fields] adiabatic_electrons: found true beside the species {electrons[0]} of negative charge; "
                 "needed: false, or ions alone"
             )
+        charge = sum(one.charge * one.density for one in self.species)
+        if fields.adiabatic_electrons and abs(charge - 1) > NEUTRAL:
+            raise ValueError(
+                f"[[species]] density: found a charge of {charge:g} in all, over that of electrons; needed: 1 beside "
+                "adiabatic electrons"
+            )
         if not fields.adiabatic_electrons:
-            charge = sum(one.charge * one.density for one in self.species)
-            if abs(charge) > 1e-9:
-                raise ValueError(
-                    f"[[species]]: found a charge of {charge:g} in all; needed: 0 without adiabatic electrons"
-                )
+            self._check_charges(charge)
         self._check_modes()
         self._check_time()
         return self
+
+    def _check_charges(self, charge: float) -> None:
+        if abs(charge) > NEUTRAL:
+            raise ValueError(f"[[species]]: found a charge of {charge:g} in all; needed: 0 without adiabatic electrons")
+        electrons = -sum(one.charge * one.density for one in self.species if one.charge < 0)
+        if abs(electrons - 1) > NEUTRAL:
+            raise ValueError(f"[[species]] density: found {electrons:g} of electrons; needed: 1, which others are over")
+        gradient = sum(one.charge * one.density * one.density_gradient for one in self.species)
+        if abs(gradient) > NEUTRAL * max(1.0, *(abs(one.density_gradient) for one in self.species)):
+            raise ValueError(
+                f"[[species]] density_gradient: found {gradient:g} of the charge in all; needed: 0, or the plasma is "
+                "neutral at one place alone"
+            )
 
     def _check_modes(self) -> None:
         modes, shear = self.modes, self.geometry.shear

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from fathometer.apps.plasma.cases import probe_text
 from fathometer.apps.plasma.cost import array_bytes, bracket_work
 from fathometer.apps.plasma.plasma_file import PlasmaFile
-from fathometer.apps.plasma.solver.stepping import POWERS
 from fathometer.config.input_file import validated
 from fathometer.plan.machine_file import PlasmaRates
 from fathometer.record.ranks import seconds
@@ -52,13 +51,12 @@ def _rates(record: Mapping[str, Any]) -> dict[str, float]:
     phases = {entry["phase"]: seconds(ledger, (entry["phase"],)) for entry in ledger["phases"]}
     points = math.prod(plasma.sizes)
     stepped = results["stages"] * results["steps"] * points
-    stages = stepped + POWERS * points
     figures = {figure["name"]: figure["value"] for figure in record["figures"]}
     arrays = array_bytes(plasma, (1, 1), record["input"]["time"]["method"])
     return {
-        "line_seconds": phases["field lines"] / stages,
-        "velocity_seconds": phases["velocities"] / stages / plasma.grid.cosines,
-        "field_seconds": phases["fields"] / stages,
+        "line_seconds": phases["field lines"] / stepped,
+        "velocity_seconds": phases["velocities"] / stepped / plasma.grid.cosines,
+        "field_seconds": phases["fields"] / stepped,
         "bracket_seconds": phases["bracket"] / stepped / bracket_work(plasma),
         "update_seconds": phases["update"] / stepped,
         "look_seconds": phases["diagnostics"] / len(results["course"]) / points,

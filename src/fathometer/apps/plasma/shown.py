@@ -163,13 +163,13 @@ def growth_panels(record: Mapping[str, Any]) -> list[Panel]:
     found: list[Panel] = [{"kind": "table", "title": "Growth rates", "columns": columns, "rows": rows}]
     if rates := _rates(results):
         found.append(lines_panel("rates", "Growth rates over ky", rates, "ω is positive where ions drift to."))
-    times = np.array([row[TIME[1]] for row in results["course"]])[-len(growth) :]
+    times = np.array([row[TIME[1]] for row in growth])
     picked = spread(len(modes), MOST_LINES)
     plots = []
     for name, label in (("gamma", "growth rate γ (v/R)"), ("omega", "frequency ω (v/R)")):
         lines = [(f"ky {modes[n]['ky']:g}", times, np.array([row[name][n] for row in growth])) for n in picked]
         plots.append(Lines(label, "time (R/v)", lines))
-    found.append(lines_panel("growth", "Growth rates over time", plots, "Of the time between two rows."))
+    found.append(lines_panel("growth", "Growth rates over time", plots, "Of the time between two looks."))
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import cmath
+import itertools
 import math
 from bisect import bisect_right
 from collections.abc import Iterator
@@ -34,7 +35,9 @@ if TYPE_CHECKING:
 
 STEP = ("velocities", "fields", "field lines", "bracket", "update", "transpose", "gather")  # phases of a step
 DIMENSIONS = ("ky", "velocity", "place")
-WINDOW = 20  # rows over which growth rates are means, and have to stay
+GROWTH_STEPS = 10  # at most, between looks at the growth of linear modes: their phase turns by less than a half
+FOLDED = 2.0  # of that phase, beyond which a frequency may be another one
+WINDOW = 20  # looks over which growth rates are means, and have to stay
 LARGE = 2.0**200  # of a linear mode's potential, beyond which it is scaled
 SLACK = 1e-9  # of a step: what is left of an interval is not a step of its own
 
@@ -43,14 +46,17 @@ class PlasmaSimulation(Simulation):
     """A plasma on a rank.
 
     Attributes:
-        growth: of linear runs, for each row: gamma and omega of each ky since the row before, v_i/R.
+        growth: of linear runs, every few steps: gamma and omega of each ky since the time before, v_i/R.
+        seen_at: time of the last one.
         scaled: of linear runs, powers of two by which each ky was divided, for good.
-        rate: of the linear terms together, v_i/R. budget: free energy that has come and gone, by its source; last_sums:
-            how much did, at the last row.
+        rate: of the linear terms together, v_i/R; measured: without their limits.
+        budget: free energy that has come and gone, by its source; last_sums: how much did, at the last row.
     """
 
     fields: PlasmaFields
-    KEPT = ("rows", "counts", "growth", "scaled", "rate", "budget", "last_sums", "field_times")
+    KEPT = (
+        *("rows", "counts", "growth", "scaled", "rate", "measured", "budget", "last_sums", "field_times", "seen_at"),
+    )
     TIME = ("R/v", "time_R_over_v")
 
     def __init__(self, case: PlasmaCase, comm: MPI.Intracomm) -> None:
@@ -66,8 +72,8 @@ class PlasmaSimulation(Simulation):
         self.files = {"fields": self.fields.folder}
         self._times = file.output_times
         self._due = frozenset(self._times)
-        self.rate = 0.0
-        self.growth: list[dict[str, list[float]]] = []
+        self.rate = self.measured = self.seen_at = 0.0
+        self.growth: list[dict[str, Any]] = []
         self.scaled = [0] * len(case.plasma.tube.modes.ky)
         self.budget: dict[str, float] = {}
         self.last_sums: dict[str, float] = {}
@@ -75,6 +81,7 @@ class PlasmaSimulation(Simulation):
         modes, _, points, waves = case.plasma.sizes
         self._before = np.zeros((modes, points, waves), np.complex128)  # phi at the last row
         self._flow_rate = 0.0
+        self._growth_steps = min(GROWTH_STEPS, file.output.course_steps)
         self._converged = self._sound = False
 
     def begin(self) -> None:
@@ -84,6 +91,8 @@ class PlasmaSimulation(Simulation):
         self.budget = dict.fromkeys(("drive", "upwind", "damping", "collisions"), 0.0)
         self._sound = True
         self._add_row(0.0)
+        if not self._case.plasma.nonlinear:
+            self._grow()
 
     def resume(self) -> None:
         """Collective. Go on: arrays and attributes are those of a state."""
@@ -99,9 +108,9 @@ class PlasmaSimulation(Simulation):
 
     def _prepare(self) -> None:
         """Collective. The rate of the linear terms."""
-        with ledger.phase("step limit"):
-            measured = MARGIN * measured_rate(self.model)
-        self.rate = max(measured, sum(limits(self._case.plasma).values()))
+        with ledger.phase("step limit"), ledger.Ledger():  # whose parts are none of a step
+            self.measured = measured_rate(self.model)
+        self.rate = max(MARGIN * self.measured, sum(limits(self._case.plasma).values()))
         step = self._keys.step
         if step is not None and step * self.rate > self._stepper.reach:
             raise InputError(
@@ -170,6 +179,8 @@ class PlasmaSimulation(Simulation):
             self._add_row(self.time - self.rows[-1][self.TIME[1]])
         elif needed:
             self._look()
+        if not self._case.plasma.nonlinear and (row or self.steps % self._growth_steps == 0):
+            self._grow()
 
     def _look(self) -> Sums:
         """Collective. Sums of a state that has not come apart; FathometerError where it has."""
@@ -199,17 +210,20 @@ class PlasmaSimulation(Simulation):
         row["flow_rate"] = self._flow_rate
         self.rows.append(row)
         if not plasma.nonlinear:
-            phi = sums.fields[0][0, :, 0].real  # of the first mode
+            waves = plasma.tube.modes.waves
+            first = 0 if self._case.file.modes.kind == "joined" else waves // 2
+            phi = sums.fields[0][0, :, first].real  # of the first ky, at the middle of its field line
             row["phi_mean"] = float(np.sum(phi * plasma.tube.weight))
             row["phi_middle"] = float(phi[plasma.tube.points // 2])
-            self._grow(sums, since)
 
-    def _grow(self, sums: Sums, since: float) -> None:
-        """Collective. The growth of each ky since the last row; what has grown large is scaled."""
-        phi, before = sums.fields[0], self._before
+    def _grow(self) -> None:
+        """Collective. The growth of each ky since the last time; what has grown large is scaled."""
+        phi, before, since = self.model.all_fields()[0], self._before, self.time - self.seen_at
         if since:
             found = [_growth(old, new, since) for old, new in zip(before, phi, strict=True)]
-            self.growth.append({"gamma": [one.real for one in found], "omega": [one.imag for one in found]})
+            rates = {"gamma": [one.real for one in found], "omega": [one.imag for one in found]}
+            self.growth.append({self.TIME[1]: self.time} | rates)
+        self.seen_at = self.time
         self._before[...] = phi
         own = self.model.share.own_modes
         for number, values in enumerate(phi):
@@ -225,10 +239,11 @@ class PlasmaSimulation(Simulation):
         tolerance = self._keys.tolerance
         if not tolerance or len(self.growth) < 2 * WINDOW:
             return False
-        return max(entry["change"] for entry in self.modes()) <= tolerance
+        return all(entry["change"] <= tolerance for entry in self.modes())
 
-    def modes(self) -> list[dict[str, float]]:
-        """Of each ky of a linear run: gamma and omega, v_i/R, means of the last rows, and how much they changed."""
+    def modes(self) -> list[dict[str, Any]]:
+        """Of each ky of a linear run: gamma and omega, v_i/R, means of the last looks, and how much they changed
+        meanwhile; None: it was looked at too seldom."""
         if not self.growth:
             return []
         last = [np.array([row[name] for row in self.growth[-2 * WINDOW :]]) for name in ("gamma", "omega")]
@@ -236,7 +251,7 @@ class PlasmaSimulation(Simulation):
         found = []
         for number, ky in enumerate(self._case.plasma.tube.modes.ky):
             now = [float(each[-half:, number].mean()) for each in last]
-            change = max(float(np.ptp(each[:, number])) for each in last)
+            change = max(float(np.ptp(each[:, number])) for each in last) if len(last[0]) > 1 else None
             found.append({"ky": float(ky), "gamma": now[0], "omega": now[1], "change": change})
         return found
 
@@ -294,12 +309,36 @@ class PlasmaSimulation(Simulation):
             }
         ]
 
+    def notes(self) -> list[str]:
+        """What is no error, and yet not what most users want."""
+        found = []
+        together = sum(limits(self._case.plasma).values())
+        if self.measured > 2 * together:
+            found.append(
+                f"the potentials make the linear terms {self.measured / together:.1f} times as fast as their limits, "
+                "and steps as much shorter: a smaller [[species]] upwind of electrons may help"
+            )
+        if any(self.scaled):
+            found.append(
+                "potentials that had grown large were divided by powers of two (`scaled`): squares and fluxes in the "
+                "time series are of what was left"
+            )
+        turns = [
+            abs(omega) * (row[self.TIME[1]] - last[self.TIME[1]])
+            for last, row in itertools.pairwise(self.growth[-2 * WINDOW :])
+            for omega in row["omega"]
+        ]
+        if max(turns, default=0.0) > FOLDED:
+            found.append("phases turn so much between two looks that frequencies may be others: fewer course_steps")
+        return found
+
     def results(self) -> dict[str, Any]:
         """Collective. What the record says of the run beside what all such runs say."""
         plasma = self._case.plasma
         return self._known() | {
             "ranks_over": {"velocities": self._ranks[0], "modes": self._ranks[1]},
-            "rates": limits(plasma) | {"together": self.rate},
+            "rates": limits(plasma) | {"together": self.rate, "measured": self.measured},
+            "scaled": self.scaled,
             "stages": self._stepper.stages,
             "messages_of_a_stage": messages(plasma, self._ranks, self._case.file.parallel.protocol),
             "spectrum": self.model.sums().phi_squared.tolist(),

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "core/arithmetic.hpp"
 #include "core/denormals.hpp"
@@ -63,8 +64,8 @@ void multiply(const Plane &plane, int64_t count, const double *derivative, doubl
         const double *chi_x = derivative + n * points, *g_y = chi_x + count * points, *chi_y = g_y + count * points,
                      *g_x = chi_y + count * points;
         double *to = product + n * points;
-        constexpr int64_t lanes = 8; // of maxima, which the compiler makes vectors of
-        double largest[lanes] = {};
+        constexpr int64_t lanes = 8;                    // of maxima, which the compiler makes vectors of
+        double largest[lanes] = {}, poison[lanes] = {}; // not finite where a rate is not
         for (int64_t p = 0; p < points; p += lanes) {
             const int64_t width = std::min(lanes, points - p);
             const auto one = [&](int64_t lane) {
@@ -72,6 +73,7 @@ void multiply(const Plane &plane, int64_t count, const double *derivative, doubl
                 to[at] = chi_x[at] * g_y[at] - chi_y[at] * g_x[at];
                 const double rate = std::fabs(chi_x[at]) * ky + std::fabs(chi_y[at]) * kx;
                 largest[lane] = rate > largest[lane] ? rate : largest[lane];
+                poison[lane] += 0 * rate;
             };
             if (width == lanes)
                 for (int64_t lane = 0; lane < lanes; ++lane)
@@ -80,7 +82,7 @@ void multiply(const Plane &plane, int64_t count, const double *derivative, doubl
                 for (int64_t lane = 0; lane < width; ++lane)
                     one(lane);
         }
-        rates[n] = *std::max_element(largest, largest + lanes);
+        rates[n] = *std::max_element(largest, largest + lanes) + std::accumulate(poison, poison + lanes, 0.0);
     });
 }
 

@@ -61,7 +61,7 @@ class Bracket:
             product, rates = np.empty((count, self._ny, self._nx)), np.empty(count)
             self._plane.product(derivative=self._backward(waves.view(np.complex128)), result=product, rates=rates)
             self._plane.collect(start=begin, transform=self._forward(product), bracket=result.view(np.float64))
-            largest = max(largest, float(rates.max()))
+            largest = float(np.maximum(largest, rates.max()))  # NaN stays
             between()
         return largest
 
