@@ -276,6 +276,6 @@ def test_input_files_that_are_missing(tmp_path):
 )
 def test_options_that_contradict_each_other(words, message):
     parser = argparse.ArgumentParser()
-    command.add_arguments(parser)
+    command.COMMAND.add_arguments(parser)
     with pytest.raises(InputError, match=message):
-        command.prepare(parser.parse_args(words))
+        command.COMMAND.prepare(parser.parse_args(words))

@@ -98,12 +98,12 @@ def test_values_are_not_changed_by_reading_them(tmp_path):
 
 def test_the_command_writes_a_case(tmp_path):
     parser, said = argparse.ArgumentParser(), []
-    command.add_arguments(parser)
+    command.COMMAND.add_arguments(parser)
     path = tmp_path / "earth.toml"
     options = parser.parse_args([str(path), "--write-case", "one-degree"])
-    assert command.prepare(options) is None
+    assert command.COMMAND.prepare(options) is None
     call = SimpleNamespace(options=options, comm=MPI.COMM_SELF, say=said.append)
-    command.run_on_ranks(call)
+    command.COMMAND.run_on_ranks(call)
     file = load_ocean(path)
     assert (file.grid.cells, file.grid.levels.count) == ((320, 384), 40)
     assert said == [f"{path}: written; run it: fathometer ocean {path}"]
