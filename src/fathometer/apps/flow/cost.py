@@ -7,7 +7,6 @@ the largest velocity at the beginning.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
@@ -16,6 +15,7 @@ from fathometer.apps.flow.case import IncompressibleCase, case_of, ranks_of
 from fathometer.apps.flow.flow_file import IncompressibleFile
 from fathometer.apps.flow.solver.model import NOW
 from fathometer.base.errors import InputError
+from fathometer.plan.counts import counts_to
 from fathometer.plan.layouts import layouts_of
 from fathometer.plan.machine_file import Machine, SpectralRates
 from fathometer.plan.phase import Phase
@@ -60,10 +60,7 @@ def counts_of(case: IncompressibleCase) -> tuple[int, int]:
         speed = _largest_speed(file)
         rate = speed * sum(1 / h for h in file.grid.spacing)
         dt = min(keys.courant / rate if rate else math.inf, keys.diffusion * problem.diffusive_step(), keys.end)
-    times = [0.0, *file.output_times]
-    to_each = list(itertools.accumulate(math.ceil((b - a) / dt * (1 - 1e-9)) for a, b in itertools.pairwise(times)))
-    steps = min(to_each[-1], keys.most_steps or to_each[-1])
-    return steps, 1 + len({steps, *(count for count in to_each if count <= steps)})
+    return counts_to(file.output_times, dt, keys.most_steps)
 
 
 def _largest_speed(file: IncompressibleFile) -> float:

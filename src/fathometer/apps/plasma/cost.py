@@ -6,7 +6,6 @@ the limits of the linear terms need; a flow across the field, and potentials tha
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -19,6 +18,7 @@ from fathometer.apps.plasma.solver.model import Plasma
 from fathometer.apps.plasma.solver.stepping import METHODS, POWERS, limits
 from fathometer.base.errors import InputError
 from fathometer.parallel.decomposition import split
+from fathometer.plan.counts import counts_to
 from fathometer.plan.layouts import layouts_of
 from fathometer.plan.machine_file import Machine, PlasmaRates
 from fathometer.plan.phase import Phase
@@ -26,6 +26,7 @@ from fathometer.plan.prediction import Prediction
 from fathometer.runs.application import CostEstimate
 
 COMPLEX = 16
+# Phases of a step.
 KERNEL = ("velocities", "fields", "field lines", "bracket", "update", "transpose", "gather")
 CALLS = {"alltoallw": "MPI_Alltoallw", "alltoallv": "MPI_Alltoallv", "pairwise": "MPI_Sendrecv"}
 
@@ -96,10 +97,7 @@ def counts_of(case: PlasmaCase) -> tuple[int, int]:
     those that it comes to, and its end."""
     keys = case.file.time
     step = keys.step or keys.courant * METHODS[keys.method].reach / sum(limits(case.plasma).values())
-    times = [0.0, *case.file.output_times]
-    to_each = list(itertools.accumulate(math.ceil((b - a) / step * (1 - 1e-9)) for a, b in itertools.pairwise(times)))
-    steps = min(to_each[-1], keys.most_steps or to_each[-1])
-    return steps, 1 + len({steps, *(count for count in to_each if count <= steps)})
+    return counts_to(case.file.output_times, step, keys.most_steps)
 
 
 def plan(file: PlasmaFile, machine: Machine, options: Mapping[str, Any]) -> CostEstimate:

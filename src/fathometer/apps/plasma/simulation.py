@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from fathometer import _native
 from fathometer.apps.plasma.case import PlasmaCase, ranks_of
-from fathometer.apps.plasma.cost import messages
+from fathometer.apps.plasma.cost import KERNEL, messages
 from fathometer.apps.plasma.fields import PlasmaFields
 from fathometer.apps.plasma.shown import draw
 from fathometer.apps.plasma.solver.model import PlasmaModel, Sums
@@ -33,7 +33,6 @@ from fathometer.runs.state_arrays import StateArray
 if TYPE_CHECKING:
     from mpi4py import MPI
 
-STEP = ("velocities", "fields", "field lines", "bracket", "update", "transpose", "gather")  # phases of a step
 DIMENSIONS = ("ky", "velocity", "place")
 GROWTH_STEPS = 10  # at most, between looks at the growth of linear modes: their phase turns by less than a half
 FOLDED = 2.0  # of that phase, beyond which a frequency may be another one
@@ -346,7 +345,7 @@ class PlasmaSimulation(Simulation):
 
     def figures(self, account: dict[str, Any]) -> list[Figure]:
         """The run in numbers. Times are those of the slowest rank."""
-        total, kernel = account["wall_seconds"]["max"], seconds(account, STEP)
+        total, kernel = account["wall_seconds"]["max"], seconds(account, KERNEL)
         own = self.steps - self.earlier
         updates = own * math.prod(self._case.plasma.sizes) / kernel if kernel else 0.0
         moved = seconds(account, ("transpose", "gather"))
@@ -362,7 +361,7 @@ class PlasmaSimulation(Simulation):
             Figure("write fields", seconds(account, ("write fields",)), "seconds", "lower", "context"),
             Figure("peak memory", largest_peak(account["ranks"]), "bytes", "lower"),
         ]
-        for phase in STEP:
+        for phase in KERNEL:
             figures.append(Figure(phase, seconds(account, (phase,)), "seconds", "lower", "context"))
         return figures
 
