@@ -197,7 +197,7 @@ LAYERS = {
         page
         charts panels_beside
         figures
-        scale missing
+        scale missing parts
         configuration records tables verdict
         decimation template
     """,

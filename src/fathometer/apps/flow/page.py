@@ -12,6 +12,7 @@ from typing import Any
 from fathometer.apps.flow.shown import FIELDS, course_panel, field_panels
 from fathometer.base.formatting import bytes_in_words, time_text
 from fathometer.report.missing import panels_of_results, panels_or_missing
+from fathometer.report.parts import parts_panel
 from fathometer.runs.application import Heading, Panel
 
 PARTS = {
@@ -25,12 +26,8 @@ PARTS = {
 
 
 def parts_table(record: Mapping[str, Any]) -> Panel:
-    """Seconds of the parts of a step, of the slowest rank in each."""
-    figures = {figure["name"]: figure["value"] for figure in record["figures"]}
-    kernel = figures["kernel"]
-    rows = [[name, what, figures[name], figures[name] / kernel if kernel else None] for name, what in PARTS.items()]
-    columns = [["part", "part", ""], ["what", "", ""], ["seconds", "seconds", "seconds"], ["share", "share", "1"]]
-    return {"kind": "table", "title": "Parts of a step", "columns": columns, "rows": rows}
+    """What the parts of a step take."""
+    return parts_panel(record, PARTS)
 
 
 # Panels of what only a run that has ended knows, by their entries of the results.
