@@ -89,9 +89,10 @@ class PlasmaSimulation(Simulation):
         self._case.begin(self.model)
         self.budget = dict.fromkeys(("drive", "upwind", "damping", "collisions"), 0.0)
         self._sound = True
-        self._add_row(0.0)
+        sums = self._look()
+        self._add_row(sums)
         if not self._case.plasma.nonlinear:
-            self._grow()
+            self._grow(sums.fields)
 
     def resume(self) -> None:
         """Collective. Go on: arrays and attributes are those of a state."""
@@ -174,12 +175,13 @@ class PlasmaSimulation(Simulation):
 
     def look(self, row: bool, needed: bool) -> None:
         """Collective. Look at the state after a step where a row of the time series is due."""
-        if row or self.steps % self._case.file.output.course_steps == 0:
-            self._add_row(self.time - self.rows[-1][self.TIME[1]])
-        elif needed:
-            self._look()
-        if not self._case.plasma.nonlinear and (row or self.steps % self._growth_steps == 0):
-            self._grow()
+        row_due = row or self.steps % self._case.file.output.course_steps == 0
+        growth_due = not self._case.plasma.nonlinear and (row or self.steps % self._growth_steps == 0)
+        sums = self._look() if row_due or needed else None
+        if sums is not None and row_due:
+            self._add_row(sums)
+        if growth_due:
+            self._grow(self.model.all_fields() if sums is None else sums.fields)
 
     def _look(self) -> Sums:
         """Collective. Sums of a state that has not come apart; FathometerError where it has."""
@@ -189,11 +191,11 @@ class PlasmaSimulation(Simulation):
             raise FathometerError(f"step {self.steps}: the free energy is not finite: the plasma has come apart")
         return sums
 
-    def _add_row(self, since: float) -> None:
-        """Collective. since: R/v since the last row."""
+    def _add_row(self, sums: Sums) -> None:
+        """A row of the state as it is, where the last one is of another."""
+        since = self.time - self.rows[-1][self.TIME[1]] if self.rows else 0.0
         if self.rows and not since:
             return
-        sums = self._look()
         now = {name: getattr(sums, name) for name in self.budget}
         for name, value in now.items() if self.rows else ():
             self.budget[name] += 0.5 * since * (self.last_sums[name] + value)
@@ -215,9 +217,9 @@ class PlasmaSimulation(Simulation):
             row["phi_mean"] = float(np.sum(phi * plasma.tube.weight))
             row["phi_middle"] = float(phi[plasma.tube.points // 2])
 
-    def _grow(self) -> None:
-        """Collective. The growth of each ky since the last time; what has grown large is scaled."""
-        phi, before, since = self.model.all_fields()[0], self._before, self.time - self.seen_at
+    def _grow(self, fields: npt.NDArray[np.complex128]) -> None:
+        """The growth of each ky since the last time, of the fields as they are; what has grown large is scaled."""
+        phi, before, since = fields[0], self._before, self.time - self.seen_at
         if since:
             found = [_growth(old, new, since) for old, new in zip(before, phi, strict=True)]
             rates = {"gamma": [one.real for one in found], "omega": [one.imag for one in found]}
