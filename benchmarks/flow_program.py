@@ -11,7 +11,6 @@ import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from statistics import median
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +18,7 @@ from mpi4py import MPI
 from scipy import fft
 
 from benchmarks.flow_numpy import NumpyFlow
+from benchmarks.in_turns import medians
 from benchmarks.triad import TRIAD_BYTES, Triad
 from fathometer import _native
 from fathometer.apps.flow.case import case_of, ranks_of
@@ -72,18 +72,7 @@ def main(cells: int, repeats: int, threads: int, with_numpy: int) -> None:
     if with_numpy:
         other = NumpyFlow(model.arrays.transpose(0, 3, 2, 1).copy(), problem.fluid.viscosity)
         tasks["NumPy"] = lambda: other.step(dt)
-    found: dict[str, list[float]] = {name: [] for name in tasks}
-    for task in tasks.values():
-        task()
-    for times in spent.values():
-        times.clear()
-    for _ in range(repeats):
-        for name, task in tasks.items():
-            comm.Barrier()
-            begin = ledger.now()
-            task()
-            found[name].append(comm.allreduce(ledger.now() - begin, MPI.MAX))
-    values = {name: median(times) for name, times in (found | spent).items()}
+    values = medians(tasks, spent, repeats, comm)
     values["bandwidth"] = comm.size * TRIAD_BYTES / values["triad"]
     moved = (len(NOW) * sum(MOVED.values()) + LOOKED) * 8 * cells**3
     values["traffic"] = moved / values["bandwidth"]

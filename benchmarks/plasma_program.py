@@ -8,12 +8,12 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
-from statistics import median
 
 import numpy as np
 from mpi4py import MPI
 from scipy import fft
 
+from benchmarks.in_turns import medians
 from benchmarks.plasma_numpy import numpy_rates
 from fathometer import _native
 from fathometer.apps.plasma.solver.bracket import grid_of
@@ -74,19 +74,9 @@ def main(quick: int, repeats: int, threads: int, p2: int, protocol: str, overlap
             numpy_rates(plasma, model.g, model.g + chi, chi)
 
         tasks["NumPy"] = by_numpy
-    found: dict[str, list[float]] = {name: [] for name in tasks}
-    for task in tasks.values():
-        task()
-    for times in spent.values():
-        times.clear()
-    for _ in range(repeats):
-        for name, task in tasks.items():
-            comm.Barrier()
-            begin = ledger.now()
-            task()
-            found[name].append(comm.allreduce(ledger.now() - begin, MPI.MAX))
+    values = medians(tasks, spent, repeats, comm)
     if comm.rank == 0:
-        print(json.dumps({name: median(times) for name, times in (found | spent).items()}))
+        print(json.dumps(values))
     model.close()
 
 
