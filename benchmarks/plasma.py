@@ -46,7 +46,7 @@ def plasma_stage(threads: int, quick: bool) -> Table:
         "A box of 16 ky, 33 kx, 16 theta and 64 velocities, a stage (four a step); milliseconds, medians of "
         f"{rounds} programs in turns with {repeats} stages each, on the slowest rank. Bracket over transforms: SciPy's "
         "two-dimensional ones alone, as many as the bracket makes. NumPy: the linear terms of the same scheme "
-        "(plasma_numpy.py), without the potentials, over all linear terms here. Wanted: a bracket within twice its "
+        "(plasma_numpy.py), over all linear terms here. Wanted: a bracket within twice its "
         "transforms, NumPy at least 8, the best of two ranks at most 1/0.9 of two threads.",
         ("ranks, threads", "P1 x P2", "transposes", "stage", *PHASES, "bracket over transforms", "NumPy over linear"),
         tuple(rows),

@@ -21,7 +21,6 @@ from fathometer.apps.plasma.solver.geometry import FluxTube, Geometry, Modes
 from fathometer.apps.plasma.solver.model import Plasma, PlasmaModel
 from fathometer.apps.plasma.solver.velocity import Species, VelocityGrid
 from fathometer.base import ledger
-from fathometer.parallel.fft_threads import make_fft_threads
 
 PHASES = ("velocities", "fields", "field lines", "bracket", "transpose", "gather")
 ROWS = 16  # of transforms alone, at a time: those of all derivatives stay in the cache
@@ -39,7 +38,6 @@ def main(quick: int, repeats: int, threads: int, p2: int, protocol: str, overlap
     """Print medians over repeats of what a stage takes, on the slowest rank."""
     comm = MPI.COMM_WORLD
     _native.set_threads(threads)
-    make_fft_threads(threads)
     plasma = plasma_of(bool(quick))
     model = PlasmaModel(plasma, (comm.size // p2, p2), comm, protocol, bool(overlap), threads)
     random = np.random.default_rng(comm.rank)
@@ -65,12 +63,14 @@ def main(quick: int, repeats: int, threads: int, p2: int, protocol: str, overlap
                 fft.irfft2(waves, (nx, ny), axes=(-1, -2), workers=threads)
                 fft.rfft2(grid, axes=(-1, -2), workers=threads)
 
-        phi = model.fields[0].reshape(plasma.sizes[0], 1, *plasma.sizes[2:])
+        weight = plasma.grid.charge * plasma.grid.weight
         tasks["transforms alone"] = transforms
         tasks["linear"] = lambda: model.rates(model.g, rate, bracket=False)
 
         def by_numpy() -> None:
-            chi = model._j0 * (phi + np.zeros_like(model.g))
+            sums = np.einsum("v,mvtk,mvtk->mtk", weight, model._j0, model.g)
+            phi = model._solver.solve(sums.reshape(1, len(sums), -1)).reshape(len(sums), 1, *sums.shape[1:])
+            chi = model._j0 * phi
             numpy_rates(plasma, model.g, model.g + chi, chi)
 
         tasks["NumPy"] = by_numpy

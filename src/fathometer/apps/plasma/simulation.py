@@ -24,7 +24,6 @@ from fathometer.base import ledger
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.base.formatting import number_of
 from fathometer.parallel.collectives import synchronised
-from fathometer.parallel.fft_threads import make_fft_threads
 from fathometer.record.envelope import Figure
 from fathometer.record.ranks import largest_peak, seconds
 from fathometer.runs.simulation import Simulation
@@ -64,7 +63,6 @@ class PlasmaSimulation(Simulation):
         self._case, self._keys = case, file.time
         self._ranks = ranks_of(file, case.plasma, comm.size)
         workers = _native.threads()
-        make_fft_threads(workers)
         self.model = PlasmaModel(case.plasma, self._ranks, comm, file.parallel.protocol, file.parallel.overlap, workers)
         self._stepper = METHODS[file.time.method](self.model)
         self.fields = PlasmaFields(case, comm)

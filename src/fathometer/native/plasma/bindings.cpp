@@ -28,11 +28,12 @@ class PlasmaLines {
         lines.modes = modes, lines.velocities = velocities, lines.points = points, lines.waves = waves;
         lines.shift = values_of("shift", shift, {modes});
         for (double value : values_of("root", root, {points}, tiny)) {
-            lines.root.insert(lines.root.end(), static_cast<std::size_t>(waves), value);
-            lines.inverse.insert(lines.inverse.end(), static_cast<std::size_t>(waves), 1 / value);
+            lines.root.insert(lines.root.end(), static_cast<std::size_t>(2 * waves), value);
+            lines.inverse.insert(lines.inverse.end(), static_cast<std::size_t>(2 * waves), 1 / value);
         }
         lines.drift = values_of("drift", drift, {modes, points, waves});
-        lines.damping = values_of("damping", damping, {modes, points, waves}, 0);
+        for (double value : values_of("damping", damping, {modes, points, waves}, 0))
+            lines.damping.insert(lines.damping.end(), 2, value);
         lines.stream = values_of("stream", stream, {velocities});
         lines.upwind = values_of("upwind", upwind, {velocities}, 0);
         lines.curvature = values_of("curvature", curvature, {velocities});

@@ -12,14 +12,11 @@ namespace fathometer::plasma {
 
 namespace {
 
+// On the calling thread: a batch of rows is one thread's.
 template <class Work> void each(int64_t count, Work work) {
-#pragma omp parallel
-    {
-        FlushDenormals guard;
-#pragma omp for schedule(static)
-        for (int64_t n = 0; n < count; ++n)
-            work(n);
-    }
+    FlushDenormals guard;
+    for (int64_t n = 0; n < count; ++n)
+        work(n);
 }
 
 } // namespace

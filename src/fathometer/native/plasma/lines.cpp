@@ -26,17 +26,19 @@ class Line {
         const double *phi = fields.phi + 2 * mode * all, *a = fields.a ? fields.a + 2 * mode * all : nullptr;
         const double z = lines.charge[v], speed = lines.speed[v];
         double *to = h.data() + reach * row, *scaled = over.data() + reach * row;
-        const auto add = [=](int64_t i, double re, double im) {
-            const double factor = z * j[i];
-            to[2 * i] = madd(factor, re, own[2 * i]), to[2 * i + 1] = madd(factor, im, own[2 * i + 1]);
-            scaled[2 * i] = to[2 * i] * inverse[i], scaled[2 * i + 1] = to[2 * i + 1] * inverse[i];
-        };
         if (a)
-            for (int64_t i = 0; i < all; ++i)
-                add(i, madd(-speed, a[2 * i], phi[2 * i]), madd(-speed, a[2 * i + 1], phi[2 * i + 1]));
+            for (int64_t n = 0; n < 2 * all; ++n)
+                to[n] = madd(-speed, a[n], phi[n]);
         else
-            for (int64_t i = 0; i < all; ++i)
-                add(i, phi[2 * i], phi[2 * i + 1]);
+            std::copy(phi, phi + 2 * all, to);
+#pragma GCC ivdep
+        for (int64_t i = 0; i < all; ++i) {
+            const double factor = z * j[i];
+            to[2 * i] = madd(factor, to[2 * i], own[2 * i]),
+                   to[2 * i + 1] = madd(factor, to[2 * i + 1], own[2 * i + 1]);
+        }
+        for (int64_t n = 0; n < 2 * all; ++n)
+            scaled[n] = to[n] * inverse[n];
         const int64_t shift = lines.shift[mode];
         for (std::vector<double> *rows : {&h, &over})
             for (int64_t n = 0; n < reach; ++n) {
@@ -103,31 +105,26 @@ void along_lines(const Lines &lines, const double *g, const double *j0, Potentia
         const double stream = lines.stream[v], upwind = lines.upwind[v], curvature = lines.curvature[v];
         const double drive = lines.drive[mode * lines.velocities + v] / lines.charge[v];
         const double *h = line.first(), *over = line.scaled(), *own = g + 2 * block, *root = lines.root.data();
-        const double *drift = lines.drift.data() + mode * all, *damping = lines.damping.data() + mode * all;
+        const double *drift = lines.drift.data() + mode * all, *damping = lines.damping.data() + 2 * mode * all;
         double *to = rate + 2 * block;
         const double *less = bracket ? bracket + 2 * block : nullptr;
-        const auto one = [=](int64_t i, double &re, double &im) {
-            const int64_t n = 2 * i;
-            const double turn = drift[i] * curvature, along = -stream * root[i];
+        // First what does not mix real and imaginary parts: the compiler makes vectors of either loop, not of both in
+        // one. No two arrays overlap (ivdep), which are too many for it to see.
+#pragma GCC ivdep
+        for (int64_t n = 0; n < 2 * all; ++n) {
+            const double along = madd(-stream * root[n], slope(over, n, row), madd(upwind, sixth(h, n, row), to[n]));
+            to[n] = madd(-damping[n], h[n], along);
+        }
+#pragma GCC ivdep
+        for (int64_t n = 0; n < 2 * all; n += 2) {
             // (Z/T) chi is what h has more than g.
-            const double chi_re = h[n] - own[n], chi_im = h[n + 1] - own[n + 1];
-            re = madd(along, slope(over, n, row), madd(upwind, sixth(h, n, row), to[n]));
-            im = madd(along, slope(over, n + 1, row), madd(upwind, sixth(h, n + 1, row), to[n + 1]));
-            re = madd(turn, h[n + 1], madd(drive, chi_im, madd(-damping[i], h[n], re)));
-            im = madd(-turn, h[n], madd(-drive, chi_re, madd(-damping[i], h[n + 1], im)));
-        };
+            const double chi_re = h[n] - own[n], chi_im = h[n + 1] - own[n + 1], turn = drift[n / 2] * curvature;
+            to[n] = madd(turn, h[n + 1], madd(drive, chi_im, to[n]));
+            to[n + 1] = madd(-turn, h[n], madd(-drive, chi_re, to[n + 1]));
+        }
         if (less)
-            for (int64_t i = 0; i < all; ++i) {
-                double re, im;
-                one(i, re, im);
-                to[2 * i] = re - less[2 * i], to[2 * i + 1] = im - less[2 * i + 1];
-            }
-        else
-            for (int64_t i = 0; i < all; ++i) {
-                double re, im;
-                one(i, re, im);
-                to[2 * i] = re, to[2 * i + 1] = im;
-            }
+            for (int64_t n = 0; n < 2 * all; ++n)
+                to[n] -= less[n];
     });
 }
 
@@ -139,7 +136,7 @@ void sum_lines(const Lines &lines, const double *g, const double *j0, Potentials
         double square = 0, drive = 0, upwind = 0, damped = 0;
         for (int64_t t = 0; t < lines.points; ++t) {
             const double *h = line.first() + t * row, *own = g + 2 * (at * all + t * waves);
-            const double *damping = lines.damping.data() + mode * all + t * waves;
+            const double *damping = lines.damping.data() + 2 * (mode * all + t * waves);
             double of_square = 0, of_drive = 0, of_upwind = 0, of_damping = 0;
             for (int64_t i = 0; i < waves; ++i) {
                 const int64_t re = 2 * i, im = re + 1;
@@ -147,9 +144,9 @@ void sum_lines(const Lines &lines, const double *g, const double *j0, Potentials
                 of_square += size;
                 of_drive += h[re] * (h[im] - own[im]) - h[im] * (h[re] - own[re]);
                 of_upwind += h[re] * sixth(h, re, row) + h[im] * sixth(h, im, row);
-                of_damping -= damping[i] * size;
+                of_damping -= damping[re] * size;
             }
-            const double weight = 1 / (lines.root[t * waves] * lines.root[t * waves]);
+            const double weight = 1 / (lines.root[2 * t * waves] * lines.root[2 * t * waves]);
             square += weight * of_square, drive += weight * of_drive;
             upwind += weight * of_upwind, damped += weight * of_damping;
         }

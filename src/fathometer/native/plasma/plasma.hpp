@@ -24,12 +24,14 @@ struct Potentials {
 struct Lines {
     int64_t modes, velocities, points, waves; // ky, velocity, theta, kx
     std::vector<int64_t> shift;               // of kx from one turn of the field line to the next, by ky; 0: periodic
-    std::vector<double> root, inverse;        // of B, and one over it, [theta, kx]
-    std::vector<double> drift, damping;       // [ky, theta, kx]: omega_D over its part of velocity; of h, a rate
-    std::vector<double> stream, upwind;       // by velocity, over the spacing of theta
-    std::vector<double> curvature;            // by velocity, times `drift`
-    std::vector<double> drive;                // [ky, velocity]
-    std::vector<double> charge, speed;        // by velocity: Z/T; along the field line
+    // [theta, kx, part]: root of B, and one over it. [ky, theta, kx]: omega_D over its part of velocity; and [..,
+    // part], a rate, of h. Values of real and imaginary parts stand twice, so that loops are plain.
+    std::vector<double> root, inverse;
+    std::vector<double> drift, damping;
+    std::vector<double> stream, upwind; // by velocity, over the spacing of theta
+    std::vector<double> curvature;      // by velocity, times `drift`
+    std::vector<double> drive;          // [ky, velocity]
+    std::vector<double> charge, speed;  // by velocity: Z/T; along the field line
 
     int64_t places() const { return points * waves; }
 };

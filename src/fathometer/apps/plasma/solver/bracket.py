@@ -2,12 +2,16 @@
 
 {chi, h} is the same, since h differs from g by a multiple of chi. Products are made on a grid of more than 3/2 as many
 points along each axis, so that none is folded back onto the modes (Orszag 1971); the sums of g {chi, g} and of
-chi {chi, g} vanish then. Rows come in batches that stay in the cache.
+chi {chi, g} vanish then. Rows come in batches that stay in the cache of a core.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
+import os
+import queue
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +22,7 @@ from fathometer.apps.plasma.solver.geometry import Modes
 
 Floats = npt.NDArray[np.float64]
 Complex = npt.NDArray[np.complex128]
-BATCH_BYTES = 1 << 19  # of the derivatives of a batch, for each thread
+BATCH_BYTES = 1 << 21  # of a batch's derivatives: in the cache, and Python's calls are few
 
 
 def grid_of(modes: Modes) -> tuple[int, int]:
@@ -33,17 +37,26 @@ class Bracket:
 
     Args:
         modes: of the box. points: of theta. speed: along the field line, by velocity, of this rank's velocities.
-        first: number of the first row among all of these velocities. workers: threads of the transforms.
+        first: number of the first row among all of these velocities. workers: threads.
     """
 
     def __init__(self, modes: Modes, points: int, speed: Floats, first: int, workers: int) -> None:
-        self._modes, self._first, self._workers = len(modes.ky), first, workers
+        self._modes, self._first = len(modes.ky), first
         self._nx, self._ny = grid_of(modes)
         self._plane = _native.PlasmaPlane(
             points=points, nx=self._nx, ny=self._ny, kx=np.ascontiguousarray(modes.kx[0]), ky=modes.ky, speed=speed
         )
         of_row = _native.PLASMA_DERIVATIVES * self._nx * (16 * self._modes + 8 * self._ny)
-        self._batch = max(1, workers * BATCH_BYTES // of_row)
+        self._batch = max(1, BATCH_BYTES // of_row)
+        # Rows are independent: a thread has a batch to itself, which costs less than transforms shared by threads.
+        self._pool: ThreadPoolExecutor | None = None
+        self._map: Callable[..., Iterable[float]] = map
+        if workers > 1:
+            cpus: queue.SimpleQueue[set[int]] = queue.SimpleQueue()
+            for own in itertools.islice(itertools.cycle(_native.thread_binding()), workers):
+                cpus.put(set(own))
+            self._pool = ThreadPoolExecutor(workers, initializer=_bind, initargs=(cpus,))
+            self._map = self._pool.map
 
     def apply(self, g: Complex, j0: Floats, fields: Complex, result: Complex, between: Callable[[], None]) -> float:
         """Fill `result` [ky, row, kx] with the bracket; the largest rate at which flow across the field carries the
@@ -51,27 +64,40 @@ class Bracket:
 
         fields: [fields, ky, theta, kx]. between: called between batches.
         """
-        real, potentials = g.view(np.float64), fields.view(np.float64)
+        potentials = fields.view(np.float64)
         a = potentials[1] if len(potentials) > 1 else None
-        rows, largest = g.shape[1], 0.0
-        for begin in range(0, rows, self._batch):
-            count = min(self._batch, rows - begin)
-            waves = np.empty((_native.PLASMA_DERIVATIVES, count, self._modes, 2 * self._nx))
-            self._plane.derive(first=self._first, start=begin, g=real, j0=j0, phi=potentials[0], a=a, result=waves)
-            product, rates = np.empty((count, self._ny, self._nx)), np.empty(count)
-            self._plane.product(derivative=self._backward(waves.view(np.complex128)), result=product, rates=rates)
-            self._plane.collect(start=begin, transform=self._forward(product), bracket=result.view(np.float64))
-            largest = float(np.maximum(largest, rates.max()))  # NaN stays
+        arrays = (g.view(np.float64), j0, potentials[0], a, result.view(np.float64))
+        largest = 0.0
+        for rate in self._map(lambda begin: self._batch_of(begin, *arrays), range(0, g.shape[1], self._batch)):
+            largest = float(np.maximum(largest, rate))  # NaN stays
             between()
         return largest
 
+    def close(self) -> None:
+        """End the threads."""
+        if self._pool is not None:
+            self._pool.shutdown()
+
+    def _batch_of(self, begin: int, g: Floats, j0: Floats, phi: Floats, a: Floats | None, result: Floats) -> float:
+        """The bracket of a batch of rows, on one thread; the largest rate."""
+        count = min(self._batch, g.shape[1] - begin)
+        waves = np.empty((_native.PLASMA_DERIVATIVES, count, self._modes, 2 * self._nx))
+        self._plane.derive(first=self._first, start=begin, g=g, j0=j0, phi=phi, a=a, result=waves)
+        product, rates = np.empty((count, self._ny, self._nx)), np.empty(count)
+        self._plane.product(derivative=self._backward(waves.view(np.complex128)), result=product, rates=rates)
+        self._plane.collect(start=begin, transform=self._forward(product), bracket=result)
+        return float(rates.max())
+
     def _backward(self, waves: Complex) -> Floats:
-        found = fft.ifft(waves, axis=-1, norm="forward", overwrite_x=True, workers=self._workers)
-        return np.asarray(fft.irfft(found, self._ny, axis=-2, norm="forward", workers=self._workers))
+        found = fft.ifft(waves, axis=-1, norm="forward", overwrite_x=True)
+        return np.asarray(fft.irfft(found, self._ny, axis=-2, norm="forward"))
 
     def _forward(self, product: Floats) -> Floats:
-        found = fft.rfft(product, axis=-2, norm="forward", workers=self._workers)
+        found = fft.rfft(product, axis=-2, norm="forward")
         own = np.ascontiguousarray(found[:, : self._modes])
-        return np.asarray(fft.fft(own, axis=-1, norm="forward", overwrite_x=True, workers=self._workers)).view(
-            np.float64
-        )
+        return np.asarray(fft.fft(own, axis=-1, norm="forward", overwrite_x=True)).view(np.float64)
+
+
+def _bind(cpus: queue.SimpleQueue[set[int]]) -> None:
+    """Let the calling thread run on the next cpus."""
+    os.sched_setaffinity(0, cpus.get())

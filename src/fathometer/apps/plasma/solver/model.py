@@ -206,8 +206,10 @@ class PlasmaModel:
         self.flow_rate = 0.0  # this rank's, of the last `rates`: see Bracket.apply
 
     def close(self) -> None:
-        """Collective. Free what MPI keeps."""
+        """Collective. Free what MPI keeps, and end threads."""
         self.layouts.close()
+        if self._bracket is not None:
+            self._bracket.close()
 
     def _lines_kernel(self) -> _native.PlasmaLines:
         plasma, own, velocities = self.plasma, self.share.own_modes, self.share.own_velocities
