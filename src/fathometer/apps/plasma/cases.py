@@ -176,14 +176,14 @@ def demo_text(quick: bool) -> str:
     """The demo's input file; its results lie beside it."""
     return _box(
         what="Turbulence of ions in a small box. Made by `fathometer plasma --demo`.",
-        energies=4 if quick else 6,
-        cosines=6 if quick else 8,
+        energies=4,
+        cosines=6,
         ky_number=6 if quick else 8,
         ky_least=0.12,
-        kx_number=17 if quick else 33,
+        kx_number=17 if quick else 25,
         amplitude=1.0,
-        end=30.0 if quick else 60.0,
-        every=3.0 if quick else 6.0,
+        end=20.0 if quick else 32.0,
+        every=2.0 if quick else 4.0,
         directory=".",
     )
 

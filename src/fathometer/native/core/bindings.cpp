@@ -275,6 +275,7 @@ void bind_core(nb::module_ &m) {
         "Lower the times of nodes until no wave arrives earlier; the sweeps taken. Speeds are of the blocks between.");
     m.def("set_threads", &set_threads, "threads"_a);
     m.def("threads", &threads);
+    m.def("keep_freed_memory", &keep_freed_memory, "bytes"_a);
     m.def("timed_filter", &timed_filter, "function"_a);
     m.def("filter_seconds", &filter_seconds);
     m.def("pin_threads", &pin_threads, "cpus"_a);

@@ -4,6 +4,9 @@
 #include <cstring>
 #include <new>
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <omp.h>
 #include <sys/mman.h>
 
@@ -30,5 +33,12 @@ void *allocate_zeroed(std::size_t bytes) {
 }
 
 void release(void *memory) noexcept { std::free(memory); }
+
+void keep_freed_memory([[maybe_unused]] int bytes) {
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, bytes);
+    mallopt(M_TRIM_THRESHOLD, bytes);
+#endif
+}
 
 } // namespace fathometer

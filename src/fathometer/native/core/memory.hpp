@@ -16,4 +16,9 @@ constexpr std::size_t spare_bytes = 128;
 void *allocate_zeroed(std::size_t bytes);
 void release(void *memory) noexcept;
 
+// From now on blocks of up to so many bytes that are freed stay with the process: otherwise each large array that comes
+// and goes is given to the system and has to be zeroed by it anew, which may take longer than what is done with it.
+// Where the system's allocator has no such choice (others than glibc's) nothing happens.
+void keep_freed_memory(int bytes);
+
 } // namespace fathometer

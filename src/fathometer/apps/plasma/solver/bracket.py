@@ -24,6 +24,8 @@ Floats = npt.NDArray[np.float64]
 Complex = npt.NDArray[np.complex128]
 BATCH_BYTES = 1 << 21  # of a batch's derivatives: in the cache, and Python's calls are few
 
+KEPT_BYTES = 1 << 25  # arrays of up to so many come and go with each batch; glibc allows no more
+
 
 def grid_of(modes: Modes) -> tuple[int, int]:
     """Points along x and y of the grid on which products are made."""
@@ -48,6 +50,7 @@ class Bracket:
         )
         of_row = _native.PLASMA_DERIVATIVES * self._nx * (16 * self._modes + 8 * self._ny)
         self._batch = max(1, BATCH_BYTES // of_row)
+        _native.keep_freed_memory(KEPT_BYTES)
         # Rows are independent: a thread has a batch to itself, which costs less than transforms shared by threads.
         self._pool: ThreadPoolExecutor | None = None
         self._map: Callable[..., Iterable[float]] = map
