@@ -49,6 +49,30 @@ def test_counts_are_those_of_the_run(machine, tmp_path, most):
     assert phase["calls"] == len(record["results"]["field_files"])
 
 
+def test_steps_of_turbulence_are_those_of_a_run_like_it(machine, tmp_path):
+    strong = {"initial__amplitude": 300.0, "output": {"every": 1.0, "course_steps": 2}}
+    shorter = measured(tmp_path / "short", text_of(box_values(**strong, time={"end": 2.0})))
+    record = measured(tmp_path / "run", text_of(box_values(**strong, time={"end": 4.0})))
+    linear = planned(machine, tmp_path / "run", "--ranks", 1)
+    assert linear["steps"] < 0.7 * record["results"]["steps"]
+    assert "--like" in linear["steps_origin"]
+    own, like = (
+        planned(machine, tmp_path / "run", "--ranks", 1, "--like", tmp_path / name / "out/run.json")
+        for name in ("run", "short")
+    )
+    assert own["steps"] == pytest.approx(record["results"]["steps"], abs=2)
+    assert like["steps"] == pytest.approx(2 * shorter["results"]["steps"], rel=0.2)
+    assert like["steps_origin"].endswith("short/out/run.json")
+
+
+def test_a_record_without_steps_is_refused(machine, tmp_path):
+    (tmp_path / "box.toml").write_text(text_of(box_values(time={"end": 1.0})))
+    (tmp_path / "run.json").write_text('{"results": {"course": [{"time_R_over_v": 0, "step": 0}]}}')
+    done = here("plan", tmp_path / "box.toml", "--on", machine, "--like", tmp_path / "run.json")
+    assert done.code == 2
+    assert f"--like {tmp_path}/run.json: found no record of a plasma with steps; allowed: its run.json" in done.err
+
+
 def test_memory_is_what_a_run_takes(machine, tmp_path):
     large = {"modes__kx_number": 65, "modes__ky_number": 16, "modes__theta": 16, "velocities__energies": 8}
     text = text_of(box_values(**large, time={"end": 1.0, "most_steps": 1}))

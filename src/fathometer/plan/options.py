@@ -49,4 +49,6 @@ class PlanOptions:
         default=None,
         metavar="N[,N]",
     )
-    like: Path | None = option("the same, as in the record of a short run", type=Path, default=None, metavar="RUN.json")
+    like: Path | None = option(
+        "the same, as in the record of a short run; a plasma: its steps", type=Path, default=None, metavar="RUN.json"
+    )

@@ -11,7 +11,7 @@ APPLICATION: Application = TimeApplication(
         commands={"plasma": ""},
         sections=frozenset({"velocities", "modes", "species", "time"}),
         input="fathometer.apps.plasma.plasma_file:PlasmaFile",
-        plan_options=frozenset({"ranks", "nodes"}),
+        plan_options=frozenset({"ranks", "nodes", "like"}),
         probes="fathometer.apps.plasma.probes:PlasmaProbes",
     ),
     kind="plasma",

@@ -1,14 +1,18 @@
 """Work, memory and messages of a plasma by its sizes and by P1 x P2; `fathometer plan`.
 
 Rates of the parts of a step are those of all cores at work (`fathometer calibrate`, probes.py). Steps are as many as
-the limits of the linear terms need; a flow across the field, and potentials that answer faster, need more.
+the limits of the linear terms need; a flow across the field, and potentials that answer faster, need more: the steps of
+a run that is like it say how many (--like).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Literal
+
+import numpy as np
 
 from fathometer.apps.plasma.case import PlasmaCase, case_of, ranks_of
 from fathometer.apps.plasma.plasma_file import PlasmaFile
@@ -17,6 +21,7 @@ from fathometer.apps.plasma.solver.layout import share_of
 from fathometer.apps.plasma.solver.model import Plasma
 from fathometer.apps.plasma.solver.stepping import METHODS, POWERS, limits
 from fathometer.base.errors import InputError
+from fathometer.base.regular_file import read_regular
 from fathometer.parallel.decomposition import split
 from fathometer.plan.counts import counts_to
 from fathometer.plan.layouts import layouts_of
@@ -24,6 +29,7 @@ from fathometer.plan.machine_file import Machine, PlasmaRates
 from fathometer.plan.phase import Phase
 from fathometer.plan.prediction import Prediction
 from fathometer.runs.application import CostEstimate
+from fathometer.storage.json_text import json_values
 
 COMPLEX = 16
 # Phases of a step.
@@ -92,12 +98,33 @@ def bracket_work(plasma: Plasma) -> float:
     return nx * ny * math.log2(nx * ny) / (len(plasma.tube.modes.ky) * plasma.tube.modes.waves)
 
 
-def counts_of(case: PlasmaCase) -> tuple[int, int]:
-    """Steps of a run, as many as the linear terms alone need, and times at which it writes results: the beginning,
-    those that it comes to, and its end."""
+def counts_of(case: PlasmaCase, like: Path | None = None) -> tuple[int, int]:
+    """Steps of a run, and times at which it writes results: the beginning, those that it comes to, and its end.
+
+    like: the record of a run whose steps these are, up to its end; later ones as in its second half. None: as many as
+    the linear terms alone need. Raises InputError for a record without steps of a plasma.
+    """
     keys = case.file.time
-    step = keys.step or keys.courant * METHODS[keys.method].reach / sum(limits(case.plasma).values())
+    linear = keys.courant * METHODS[keys.method].reach / sum(limits(case.plasma).values())
+    step = keys.step or (linear if like is None else _step_of_run(like, case.file.output_times[-1]))
     return counts_to(case.file.output_times, step, keys.most_steps)
+
+
+def _step_of_run(path: Path, end: float) -> float:
+    """Mean step up to a time of a plasma like that of a record, R/v_i."""
+    try:
+        course = json_values(read_regular(path))["results"]["course"]
+        times, steps = (np.array([float(row[name]) for row in course]) for name in ("time_R_over_v", "step"))
+        last = times[-1]
+        if not 0 < last < math.inf:
+            raise ValueError
+        half = np.interp(last / 2, times, steps)
+        count = np.interp(end, times, steps) + max(0.0, end - last) * (steps[-1] - half) / (last / 2)
+        if not 0 < count < math.inf:
+            raise ValueError
+        return float(end / count)
+    except (OSError, ValueError, LookupError, TypeError, ArithmeticError):
+        raise InputError(f"--like {path}: found no record of a plasma with steps; allowed: its run.json") from None
 
 
 def plan(file: PlasmaFile, machine: Machine, options: Mapping[str, Any]) -> CostEstimate:
@@ -106,11 +133,13 @@ def plan(file: PlasmaFile, machine: Machine, options: Mapping[str, Any]) -> Cost
     if rates is None:
         raise InputError(f"machine {machine.name}: plasma: missing; needed for a plasma; `fathometer calibrate`")
     case = case_of(file)
-    steps, results = counts_of(case)
+    like = options["like"]
+    steps, results = counts_of(case, like)
     layouts = layouts_of(
         file.path, machine, options, lambda ranks, nodes: predict(case, machine, rates, steps, results, ranks, nodes)
     )
     modes, velocities, points, waves = case.plasma.sizes
+    origin = _origin(case, like)
     record = {
         "schema_version": 1,
         "application": "plan",
@@ -119,10 +148,21 @@ def plan(file: PlasmaFile, machine: Machine, options: Mapping[str, Any]) -> Cost
         "machine": machine.name,
         "shape": [modes, velocities, points, waves],
         "steps": steps,
+        "steps_origin": origin,
     } | layouts.as_dict()
     title = f"{modes} ky x {waves} kx x {points} theta x {velocities} velocities, about {steps} steps on {machine.name}"
-    told = [] if case.plasma.adiabatic else ["note: potentials beside kinetic electrons may need shorter steps", ""]
-    return CostEstimate(record, [title, "", *told, *layouts.table(machine)])
+    return CostEstimate(record, [title, f"steps: {origin}", "", *layouts.table(machine)])
+
+
+def _origin(case: PlasmaCase, like: Path | None) -> str:
+    """Where the number of steps comes from, in words."""
+    if case.file.time.step:
+        return "[time] step"
+    if like is not None:
+        return f"those of {like}"
+    more = (["turbulence"] if case.plasma.nonlinear else []) + ([] if case.plasma.adiabatic else ["electrons"])
+    words = f"; {' and '.join(more)} may need shorter ones: --like RUN.json takes those of a run" if more else ""
+    return f"as the linear terms need{words}"
 
 
 def predict(
@@ -141,12 +181,16 @@ def predict(
     where: Literal["local", "network"] = "network" if nodes > 1 else "local"
     moved = messages(plasma, shared, file.parallel.protocol)
 
+    # Parts of an array become messages, and these an array: it is read and written twice.
+    arranged = 4 * COMPLEX * own / (machine.triad_bytes_per_second * nodes / ranks)
+
     def exchange(words: str) -> tuple[float, int, int]:
         chosen = [one for one in moved if words in one["what"] or (words == "gather" and "all" in one["what"])]
         time = sum(
             one["calls"] * machine.exchange_seconds(where, one["bytes"] / ranks / max(1, one["calls"]))
             for one in chosen
         )
+        time += 2 * arranged * len(chosen) if words == "transposes" else 0.0
         return stages * time, stages * sum(one["bytes"] for one in chosen), stages * sum(one["calls"] for one in chosen)
 
     whole = math.prod(plasma.sizes) * COMPLEX
