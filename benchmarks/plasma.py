@@ -62,8 +62,9 @@ def plasma_plan(threads: int, quick: bool) -> Table:
         cases += [Case("standard-16, 30 steps", text, ranks, like=False) for ranks in (1, 2)]
     return Table(
         "Plasma: plans and runs",
-        f"`fathometer calibrate`, then the run and `plan`, {rounds} times in turns; medians. The demo's steps are those "
-        "of its run (`--like`), since turbulence shortens them. All cores work: one rank has as many threads. Wanted: total within 20 %, memory of the largest rank within 10 %.",
+        f"`fathometer calibrate`, then the run and `plan`, {rounds} times in turns; medians. Steps of the demo are "
+        "those of its run (`--like`), since turbulence shortens them. All cores work: one rank has as many threads. "
+        "Wanted: total within 20 %, memory of the largest rank within 10 %.",
         COLUMNS,
         planned_rows("plasma", cases, rounds, lambda *_: (), ()),
     )
