@@ -127,6 +127,9 @@ class PlasmaRates(Table):
     velocity_seconds: NotNegative = key("of the mirror force, or of collisions, for each cosine", "s")
     field_seconds: NotNegative = key("of velocity sums", "s")
     bracket_seconds: NotNegative = key("of the bracket, for each point of its grid and doubling of its size", "s")
+    shared_bracket_seconds: NotNegative = key(
+        "the same by the threads of one rank, times their number; 0: as of ranks of one thread", "s", 0.0
+    )
     update_seconds: NotNegative = key("of adding rates", "s")
     look_seconds: NotNegative = key("of quadratic sums, for each row of the time series", "s", 0.0)
     start_seconds: NotNegative = key("from a rank's start to the first step", "s", 0.0)

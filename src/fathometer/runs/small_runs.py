@@ -59,20 +59,22 @@ def copied_runs(
 
 
 def runs_on_each_core(
-    folder: Path, cpus: Iterable[int], command: str, text: str, seconds_of: SecondsOf
+    folder: Path, cpus: Iterable[int], command: str, text: str, seconds_of: SecondsOf, together: bool = False
 ) -> list[Record]:
     """Records of a command on an input file whose results lie beside it, on each core at the same time: those of the
     time in which all together took least; none where a run fails.
 
-    folder: in which they have folders of their own meanwhile. text: of the input file.
+    folder: in which they have folders of their own meanwhile. text: of the input file. together: one run with a thread
+    on each core in their place.
     """
     with tempfile.TemporaryDirectory(dir=folder, prefix=".calibrate-") as name:
-        names = [str(cpu) for cpu in sorted(cpus)]
+        own = [str(cpu) for cpu in sorted(cpus)]
+        names, threads = ([",".join(own)], len(own)) if together else (own, 1)
         folders = [Path(name) / cpu for cpu in names]
         for own in folders:
             own.mkdir()
             (own / "run.toml").write_text(text, encoding="utf-8")
-        words = [command, "run.toml", "--ranks", "1", "--threads", "1"]
+        words = [command, "run.toml", "--ranks", "1", "--threads", str(threads)]
         found = copied_runs(folders, names, words, "run.json", seconds_of)
     return min(found, key=lambda each: sum(one["ledger"]["wall_seconds"]["max"] for one in each), default=[])
 

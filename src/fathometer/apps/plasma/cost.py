@@ -177,6 +177,7 @@ def predict(
     slower = max(1.0, ranks / nodes / machine.cores_per_node)
     faster = max(1.0, machine.cores_per_node * nodes / ranks)  # threads of a rank
     each = own * slower / faster
+    bracket = (rates.shared_bracket_seconds if faster > 1 else 0.0) or rates.bracket_seconds
     stages, linear = steps * method.stages, steps * method.stages if plasma.nonlinear else 0
     where: Literal["local", "network"] = "network" if nodes > 1 else "local"
     moved = messages(plasma, shared, file.parallel.protocol)
@@ -207,7 +208,7 @@ def predict(
         Phase("field lines", stages * each * rates.line_seconds, 0, stages),
         Phase("velocities", stages * each * products * rates.velocity_seconds, 0, stages),
         Phase("fields", stages * each * rates.field_seconds, 0, stages),
-        Phase("bracket", linear * each * bracket_work(plasma) * rates.bracket_seconds, 0, linear),
+        Phase("bracket", linear * each * bracket_work(plasma) * bracket, 0, linear),
         Phase("update", steps * method.stages * each * rates.update_seconds, 0, stages),
         Phase("transpose", *exchange("transposes")),
         Phase("gather", *exchange("gather")),

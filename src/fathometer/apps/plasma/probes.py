@@ -30,10 +30,17 @@ class PlasmaProbes(ProbesWithoutSteps):
         self, folder: Path, threads: ThreadCounts, binding: Binding, seconds_of: SecondsOf, say: Callable[[str], None]
     ) -> Iterator[dict[str, Any]]:
         """Rates of a plasma; nothing where the runs fail."""
-        say("plasma turbulence, a small box on each core")
-        records = runs_on_each_core(folder, binding.cpus, "plasma", probe_text(), seconds_of)
-        if records:
-            yield {"plasma": rates_of(records).model_dump()}
+        say("plasma turbulence, a small box on each core, and one on all of them")
+        records, shared = (
+            runs_on_each_core(folder, binding.cpus, "plasma", probe_text(), seconds_of, together)
+            for together in (False, True)
+        )
+        if records and shared:
+            rates = rates_of(records).model_dump()
+            if len(binding.cpus) > 1:
+                bracket = rates_of(shared).bracket_seconds * len(binding.cpus)
+                rates["shared_bracket_seconds"] = bracket
+            yield {"plasma": rates}
 
 
 def rates_of(records: Sequence[Mapping[str, Any]]) -> PlasmaRates:
