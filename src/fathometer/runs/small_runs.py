@@ -71,9 +71,9 @@ def runs_on_each_core(
         own = [str(cpu) for cpu in sorted(cpus)]
         names, threads = ([",".join(own)], len(own)) if together else (own, 1)
         folders = [Path(name) / cpu for cpu in names]
-        for own in folders:
-            own.mkdir()
-            (own / "run.toml").write_text(text, encoding="utf-8")
+        for each in folders:
+            each.mkdir()
+            (each / "run.toml").write_text(text, encoding="utf-8")
         words = [command, "run.toml", "--ranks", "1", "--threads", str(threads)]
         found = copied_runs(folders, names, words, "run.json", seconds_of)
     return min(found, key=lambda each: sum(one["ledger"]["wall_seconds"]["max"] for one in each), default=[])

@@ -7,11 +7,7 @@ chi {chi, g} vanish then. Rows come in batches that stay in the cache of a core.
 
 from __future__ import annotations
 
-import itertools
-import os
-import queue
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +15,7 @@ from scipy import fft
 
 from fathometer import _native
 from fathometer.apps.plasma.solver.geometry import Modes
+from fathometer.parallel.workers import Workers
 
 Floats = npt.NDArray[np.float64]
 Complex = npt.NDArray[np.complex128]
@@ -52,14 +49,7 @@ class Bracket:
         self._batch = max(1, BATCH_BYTES // of_row)
         _native.keep_freed_memory(KEPT_BYTES)
         # Rows are independent: a thread has a batch to itself, which costs less than transforms shared by threads.
-        self._pool: ThreadPoolExecutor | None = None
-        self._map: Callable[..., Iterable[float]] = map
-        if workers > 1:
-            cpus: queue.SimpleQueue[set[int]] = queue.SimpleQueue()
-            for own in itertools.islice(itertools.cycle(_native.thread_binding()), workers):
-                cpus.put(set(own))
-            self._pool = ThreadPoolExecutor(workers, initializer=_bind, initargs=(cpus,))
-            self._map = self._pool.map
+        self._workers = Workers(workers)
 
     def apply(self, g: Complex, j0: Floats, fields: Complex, result: Complex, between: Callable[[], None]) -> float:
         """Fill `result` [ky, row, kx] with the bracket; the largest rate at which flow across the field carries the
@@ -71,15 +61,14 @@ class Bracket:
         a = potentials[1] if len(potentials) > 1 else None
         arrays = (g.view(np.float64), j0, potentials[0], a, result.view(np.float64))
         largest = 0.0
-        for rate in self._map(lambda begin: self._batch_of(begin, *arrays), range(0, g.shape[1], self._batch)):
+        for rate in self._workers.map(lambda begin: self._batch_of(begin, *arrays), range(0, g.shape[1], self._batch)):
             largest = float(np.maximum(largest, rate))  # NaN stays
             between()
         return largest
 
     def close(self) -> None:
         """End the threads."""
-        if self._pool is not None:
-            self._pool.shutdown()
+        self._workers.close()
 
     def _batch_of(self, begin: int, g: Floats, j0: Floats, phi: Floats, a: Floats | None, result: Floats) -> float:
         """The bracket of a batch of rows, on one thread; the largest rate."""
@@ -99,8 +88,3 @@ class Bracket:
         found = fft.rfft(product, axis=-2, norm="forward")
         own = np.ascontiguousarray(found[:, : self._modes])
         return np.asarray(fft.fft(own, axis=-1, norm="forward", overwrite_x=True)).view(np.float64)
-
-
-def _bind(cpus: queue.SimpleQueue[set[int]]) -> None:
-    """Let the calling thread run on the next cpus."""
-    os.sched_setaffinity(0, cpus.get())
