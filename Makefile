@@ -70,7 +70,8 @@ bench: dev ## the benchmarks
 
 docs: dev ## write the generated parts of docs/ anew
 	@$(BIN)/python tools/reference.py $(addprefix docs/guide/,survey-file.md recipes.md study-file.md flow-file.md \
-	  reactive-chemistry.md ocean-file.md incompressible-file.md plasma-file.md farm-file.md)
+	  reactive-chemistry.md ocean-file.md incompressible-file.md plasma-file.md \
+	  atmosphere-file.md farm-file.md)
 	@$(BIN)/python tools/places.py --write docs/developer-guide.md
 
 # pip makes no byte code of an editable installation, and Python itself may be told not to write any

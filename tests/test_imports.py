@@ -121,7 +121,7 @@ LAYERS = {
         dependence modes outliers
     """,
     "fathometer.apps": """
-        farm flow ocean plasma reactive
+        atmosphere farm flow ocean plasma reactive
     """,
     "fathometer.apps.farm": """
         application
@@ -136,6 +136,11 @@ LAYERS = {
     "fathometer.apps.flow.solver": """
         model
         poisson sides
+    """,
+    "fathometer.apps.atmosphere.solver": """
+        starts sums
+        model
+        equations transform
     """,
     "fathometer.apps.plasma.solver": """
         stepping

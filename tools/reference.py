@@ -3,6 +3,7 @@
 import sys
 from pathlib import Path
 
+from fathometer.apps.atmosphere.atmosphere_file import AtmosphereFile
 from fathometer.apps.farm.farm_file import FarmFile
 from fathometer.apps.flow.flow_file import IncompressibleFile
 from fathometer.apps.ocean.ocean_file import OceanFile
@@ -22,6 +23,7 @@ MODELS = {  # by page
     "flow-file.md": FlowFile,
     "incompressible-file.md": IncompressibleFile,
     "plasma-file.md": PlasmaFile,
+    "atmosphere-file.md": AtmosphereFile,
     "farm-file.md": FarmFile,
     "ocean-file.md": OceanFile,
     "reactive-chemistry.md": ChemistryFile,

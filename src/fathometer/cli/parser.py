@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 DESCRIPTION = """\
 Real parallel applications, from files to results, that account for every second and byte: seismic imaging and
-modelling, ocean circulation, reactive and incompressible flow, plasma turbulence, farms of tasks. And the instruments
-to measure any other program and machine with the same rigour."""
+modelling, ocean circulation, reactive and incompressible flow, plasma turbulence, the atmosphere, farms of tasks. And
+the instruments to measure any other program and machine with the same rigour."""
 
 EXAMPLES = """\
 examples:
@@ -44,7 +44,7 @@ ACTIONS = "farm extract"  # a command of two words, the first of which is a comm
 # Under which heading of `fathometer --help` a command stands, by its first word.
 HEADINGS = {
     "applications": (
-        *("demo", "model", "migrate", "migrate-time", "ocean", "reactive", "flow", "plasma", "farm"),
+        *("demo", "model", "migrate", "migrate-time", "ocean", "reactive", "flow", "plasma", "atmosphere", "farm"),
         *(ACTIONS, "plan", "submit", "report"),
     ),
     "files and surveys": ("info", "prepare", "survey"),

@@ -28,6 +28,7 @@ APPLICATIONS: Mapping[str, str] = MappingProxyType(
         "ocean": "fathometer.apps.ocean.application:APPLICATION",
         "flow": "fathometer.apps.flow.application:APPLICATION",
         "plasma": "fathometer.apps.plasma.application:APPLICATION",
+        "atmosphere": "fathometer.apps.atmosphere.application:APPLICATION",
         "farm": "fathometer.apps.farm.application:APPLICATION",
     }
 )

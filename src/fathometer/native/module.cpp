@@ -1,5 +1,6 @@
 // The Python module: the kernels of core/ and of every physics, each with a binding file of its own.
 #include "acoustic/bindings.hpp"
+#include "atmosphere/bindings.hpp"
 #include "core/bindings.hpp"
 #include "elastic/bindings.hpp"
 #include "flow/bindings.hpp"
@@ -12,7 +13,7 @@
 
 NB_MODULE(FATHOMETER_VARIANT, m) {
     m.doc() = "Kernels of Fathometer: wave propagation, injection, sampling, imaging, time migration, reactive flow,\n"
-              "ocean circulation, incompressible flow, gyrokinetics, wavelets, threads.";
+              "ocean circulation, incompressible flow, gyrokinetics, a spectral atmosphere, wavelets, threads.";
     m.attr("variant") = NB_TOSTRING(FATHOMETER_VARIANT);
     fathometer::bind_core(m);
     fathometer::acoustic::bind_acoustic(m);
@@ -23,5 +24,6 @@ NB_MODULE(FATHOMETER_VARIANT, m) {
     fathometer::ocean::bind_barotropic(m);
     fathometer::flow::bind_flow(m);
     fathometer::plasma::bind_plasma(m);
+    fathometer::atmosphere::bind_atmosphere(m);
     fathometer::wavelet::bind_wavelet(m);
 }

@@ -137,6 +137,25 @@ class PlasmaRates(Table):
     process_bytes: NotNegative = key("of a rank before it holds any array", "bytes", 0.0)
 
 
+class AtmosphereRates(Table):
+    """Seconds of a step of an atmosphere on one core, all at work."""
+
+    legendre_seconds: NotNegative = key("of Legendre transforms, for each multiply-add", "s")
+    grid_seconds: NotNegative = key(
+        "of Fourier transforms and of columns of air, for each value on the grid and doubling of longitudes", "s"
+    )
+    spectral_seconds: NotNegative = key("of each coefficient of a level, over 1 + levels / 20", "s")
+    look_seconds: NotNegative = key("of means and extremes, for each value on the grid", "s", 0.0)
+    value_seconds: NotNegative = key("of a value that is written, beside its bytes", "s", 0.0)
+    start_seconds: NotNegative = key("from a rank's start to the first step", "s", 0.0)
+    finish_seconds: NotNegative = key("picture, record and page at the end", "s", 0.0)
+    process_bytes: NotNegative = key("of a rank before it holds any array", "bytes", 0.0)
+
+    def row_seconds(self, levels: int) -> float:
+        """Of a row of coefficients in a step: of each level, and of the matrices that all of them share."""
+        return self.spectral_seconds * levels * (1 + levels / 20)
+
+
 class GradientRate(Table):
     """Seconds of an iteration of conjugate gradients in an ocean's barotropic solver, on one core, all at work."""
 
@@ -243,6 +262,7 @@ class Machine(Table):
     )
     spectral: SpectralRates | None = key("of incompressible flow; without it a plan of one is refused", "", None)
     plasma: PlasmaRates | None = key("of plasma turbulence; without it a plan of it is refused", "", None)
+    atmosphere: AtmosphereRates | None = key("of an atmosphere's steps; without it a plan of one is refused", "", None)
     implicit: ImplicitRates | None = key(
         "of implicit solves by PETSc; without it a plan of a reactive flow is refused", "", None
     )

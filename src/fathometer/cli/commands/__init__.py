@@ -14,6 +14,7 @@ NAMES = (
     "ocean",
     "flow",
     "plasma",
+    "atmosphere",
     "farm",
     "farm_extract",
     "report",

@@ -1,0 +1,267 @@
+"""The input file of an atmosphere (TOML). Its tables are the only definition of the keys."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+import numpy as np
+from annotated_types import Ge, Le, MaxLen, MinLen
+from pydantic import model_validator
+from scipy.fft import next_fast_len
+
+from fathometer.apps.atmosphere.solver.equations import Planet, cam_levels, sigma_levels
+from fathometer.config.constraints import Allowed
+from fathometer.config.input_file import InputFile
+from fathometer.config.table import Table, key, section
+from fathometer.config.types import Count, FolderName, Loose
+from fathometer.runs.restart_hint import DIRECTORY
+
+DAY = 86400.0
+LONGEST = 1e6  # days
+FIELDS = ("wind", "temperature", "pressure", "vorticity")
+SHALLOW = ("steady-zonal", "rossby-haurwitz", "jet")  # beginnings of shallow water
+FOLDS = 43200.0  # s, in which the shortest waves are damped by e where the damping is left out
+LONGEST_STEP = 51000.0  # s, over the truncation, where the step is left out
+WHOLE = 1e-9  # of a step, by which an interval may miss a whole number of them
+
+Days = Annotated[float, Ge(1e-6), Le(LONGEST)]
+Interfaces = Annotated[tuple[float, ...], Loose, MinLen(2), MaxLen(1001), Allowed("a list of numbers")]
+
+
+class GridTable(Table):
+    """Spherical harmonics, and the Gaussian grid on which products are made."""
+
+    truncation: Annotated[int, Ge(5), Le(2000)] = key("largest wavenumber, triangular")
+    latitudes: Annotated[int, Ge(8), Le(4096)] | None = key(
+        "even; left out: as few as make products without aliases, (3 truncation + 1) / 2 or some more", "", None
+    )
+    longitudes: Annotated[int, Ge(16), Le(8192)] | None = key("even; left out: twice as many as latitudes", "", None)
+
+    @model_validator(mode="after")
+    def _agree(self) -> Self:
+        least = -(-(3 * self.truncation + 1) // 2)
+        latitudes, longitudes = self.shape
+        for name, value, few in (("latitudes", latitudes, least), ("longitudes", longitudes, 2 * least)):
+            if value < few or value % 2:
+                raise ValueError(
+                    f"{name}: found {value} with truncation = {self.truncation}; allowed: even numbers from "
+                    f"{few + few % 2} on"
+                )
+        return self
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Latitudes and longitudes."""
+        latitudes = self.latitudes
+        if latitudes is None:
+            latitudes = -(-(3 * self.truncation + 1) // 2)
+            while latitudes % 2 or next_fast_len(2 * latitudes, real=True) != 2 * latitudes:
+                latitudes += 1
+        return latitudes, self.longitudes or 2 * latitudes
+
+
+class LevelTable(Table):
+    """Levels of the air, from the top down: pressures at their interfaces are a + b times that at the surface."""
+
+    table: Literal["cam26"] | None = key("26 levels of the Community Atmosphere Model", "", None)
+    count: Annotated[int, Ge(2), Le(1000)] | None = key("so many of equal pressure, a = 0", "", None)
+    a: Interfaces | None = key("at the interfaces", "Pa", None)
+    b: Interfaces | None = key("at the interfaces; 1 at the ground", "", None)
+
+    @model_validator(mode="after")
+    def _agree(self) -> Self:
+        ways = [name for name in ("table", "count", "a") if getattr(self, name) is not None]
+        if len(ways) != 1:
+            raise ValueError(f"table, count, a: found {' and '.join(ways) or 'none'}; needed: one of them")
+        if (self.a is None) != (self.b is None):
+            raise ValueError("a, b: found one of them; needed: both, or none")
+        if self.a is None or self.b is None:
+            return self
+        if len(self.a) != len(self.b):
+            raise ValueError(f"b: found {len(self.b)} values; needed: {len(self.a)}, as of a")
+        if (self.a[-1], self.b[-1]) != (0.0, 1.0):
+            raise ValueError(f"a, b: found {self.a[-1]:g} and {self.b[-1]:g} at the end; needed: 0 and 1, the ground")
+        if self.a[0] < 0 or self.b[0] != 0:
+            raise ValueError(
+                f"a, b: found {self.a[0]:g} and {self.b[0]:g} at the beginning; needed: 0 or more Pa, and 0"
+            )
+        if any(high < low for low, high in itertools.pairwise(self.b)):
+            raise ValueError("b: found values that fall; needed: none less than the one above it")
+        # Pressures have to increase under all surface pressures that occur.
+        for surface in (4e4, 1.1e5):
+            pressures = [a + b * surface for a, b in zip(self.a, self.b, strict=True)]
+            for number, (low, high) in enumerate(itertools.pairwise(pressures)):
+                if not high > low:
+                    raise ValueError(
+                        f"a, b: found {high:g} Pa under {low:g} Pa at interface {number + 1}, where {surface:g} Pa are "
+                        "at the ground; needed: pressures that increase"
+                    )
+        return self
+
+    @property
+    def interfaces(self) -> tuple[np.ndarray, np.ndarray]:
+        """a, Pa, and b."""
+        if self.table is not None:
+            return cam_levels()
+        if self.count is not None:
+            return sigma_levels(self.count)
+        return np.array(self.a), np.array(self.b)
+
+
+class PlanetTable(Table):
+    """The planet and its air. Left out: the earth, as the publication of the beginning has it."""
+
+    radius: Annotated[float, Ge(1e3), Le(1e9)] | None = key("of the sphere", "m", None)
+    rotation: Annotated[float, Ge(-1), Le(1)] | None = key("rate; 0: it does not turn", "1/s", None)
+    gravity: Annotated[float, Ge(0.01), Le(1000)] | None = key("at the surface", "m/s²", None)
+    gas_constant: Annotated[float, Ge(1), Le(1e5)] | None = key("of dry air", "J/kg/K", None)
+    kappa: Annotated[float, Ge(0.05), Le(0.6)] | None = key(
+        "gas constant over heat capacity at constant pressure", "", None
+    )
+
+
+class StartTable(Table):
+    """The state at the beginning."""
+
+    kind: Literal["baroclinic-wave", "resting", "steady-zonal", "rossby-haurwitz", "jet"] = key(
+        "baroclinic-wave: two jets (Jablonowski and Williamson 2006); resting: air of one temperature, with a little "
+        "noise; of shallow water: steady-zonal, rossby-haurwitz (Williamson and others 1992, cases 2 and 6), jet "
+        "(Galewsky and others 2004)"
+    )
+    disturbed: bool = key("of baroclinic-wave and jet: whether a disturbance makes them break up", "", True)
+    temperature: Annotated[float, Ge(100), Le(1000)] = key("of resting air", "K", 280.0)
+    seed: Annotated[int, Ge(0), Le(2**63 - 1)] = key("of the noise", "", 1)
+
+
+class TimeTable(Table):
+    """Time steps: leapfrog, of equal length."""
+
+    end: Days = key("of the simulation", "days")
+    step: Annotated[float, Ge(1e-3), Le(DAY)] | None = key(
+        "left out: 51 000 s over the truncation, or less such that a day has whole steps", "s", None
+    )
+    most_steps: Count | None = key("the run ends with results after so many; left out: at the end", "", None)
+
+
+class NumericsTable(Table):
+    """Damping and filter."""
+
+    damping: Annotated[float, Ge(0), Le(1e25)] | None = key(
+        "of waves, by the fourth power; left out: the shortest fall by e in 12 hours", "m⁴/s", None
+    )
+    filter: Annotated[float, Ge(0), Le(0.5)] = key(
+        "of Robert and Asselin, against a split of odd and even steps", "", 0.06
+    )
+
+
+class ParallelTable(Table):
+    """How ranks share the work: wavenumbers along longitude, and pairs of latitudes."""
+
+    protocol: Literal["alltoallw", "alltoallv", "pairwise"] = key(
+        "of transposes: MPI_Alltoallw on subarrays, MPI_Alltoallv of buffers, a message to a rank at a time",
+        "",
+        "alltoallv",
+    )
+
+
+class OutputTable(Table):
+    """Where the results go."""
+
+    directory: FolderName = key("folder of the results; relative to the input file", "", DIRECTORY)
+    every: Days | None = key("interval of results; left out: the end alone", "days", None)
+    fields: Annotated[tuple[Literal["wind", "temperature", "pressure", "vorticity"], ...], Loose, MinLen(1)] = key(
+        "that are written", "", FIELDS
+    )
+    course_steps: Count | None = key("steps between rows of the time series; left out: a quarter of a day", "", None)
+    restart_steps: Count = key(
+        "steps between restart files, from which --resume goes on; one is also written every five minutes", "", 1000
+    )
+
+
+class AtmosphereFile(InputFile):
+    """The input of an atmosphere."""
+
+    grid: GridTable = key("spherical harmonics and the Gaussian grid")
+    levels: LevelTable | None = key("levels of the air; left out: shallow water", "", None)
+    planet: PlanetTable = section("the planet and its air", PlanetTable)
+    start: StartTable = key("the beginning")
+    time: TimeTable = key("time steps")
+    numerics: NumericsTable = section("damping and filter", NumericsTable)
+    parallel: ParallelTable = section("how ranks share the work", ParallelTable)
+    output: OutputTable = section("where the results go", OutputTable)
+
+    @property
+    def output_directory(self) -> Path:
+        """Folder of the results."""
+        return self.directory / self.output.directory
+
+    @property
+    def shallow(self) -> bool:
+        """Whether it is shallow water."""
+        return self.start.kind in SHALLOW
+
+    @property
+    def air(self) -> Planet:
+        """The planet."""
+        keys, earth = self.planet, Planet(6.37122e6, 7.292e-5) if self.shallow else Planet()
+        pairs = (
+            (keys.radius, earth.radius),
+            (keys.rotation, earth.rotation),
+            (keys.gravity, earth.gravity),
+            (keys.gas_constant, earth.gas),
+            (keys.kappa, earth.kappa),
+        )
+        return Planet(*(own if given is None else given for given, own in pairs))
+
+    @property
+    def step(self) -> float:
+        """Seconds."""
+        return self.time.step or DAY / math.ceil(DAY * self.grid.truncation / LONGEST_STEP)
+
+    @property
+    def damping(self) -> float:
+        """m⁴/s."""
+        if self.numerics.damping is not None:
+            return self.numerics.damping
+        shortest = self.grid.truncation * (self.grid.truncation + 1) / self.air.radius**2
+        return 1 / (FOLDS * shortest**2)
+
+    @property
+    def steps(self) -> int:
+        """To the end."""
+        return round(self.time.end * DAY / self.step)
+
+    @property
+    def result_steps(self) -> int:
+        """Between results."""
+        return round((self.output.every or self.time.end) * DAY / self.step)
+
+    @property
+    def course_steps(self) -> int:
+        """Between rows of the time series."""
+        return self.output.course_steps or max(1, round(DAY / 4 / self.step))
+
+    @model_validator(mode="after")
+    def _agree(self) -> Self:
+        if self.shallow and self.levels is not None:
+            raise ValueError(
+                f'[levels]: found with [start] kind = "{self.start.kind}", which is shallow water; allowed: none'
+            )
+        if not self.shallow and self.levels is None:
+            raise ValueError(f'[levels]: missing; needed with [start] kind = "{self.start.kind}"')
+        if self.shallow and "temperature" in self.output.fields and "fields" in self.output.model_fields_set:
+            raise ValueError("[output] fields: found temperature, which shallow water has not; allowed: all others")
+        for name, days in (("[time] end", self.time.end), ("[output] every", self.output.every)):
+            if days is None:
+                continue
+            steps = days * DAY / self.step
+            if abs(steps - round(steps)) > WHOLE * max(1.0, steps) or round(steps) < 1:
+                near = max(1, round(steps)) * self.step / DAY
+                raise ValueError(
+                    f"{name}: found {days:g} days, {steps:.6g} steps of {self.step:g} s; needed: a whole number of "
+                    f"steps, such as {near:.10g} days, or another [time] step"
+                )
+        return self

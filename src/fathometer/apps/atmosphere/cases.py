@@ -1,0 +1,89 @@
+"""Atmosphere files made by code: the built-in case, and those of --write-case."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+WAVE = """\
+# {what}
+
+[grid]
+truncation = {truncation}
+
+[levels]
+table = "cam26"
+
+[start]
+kind = "baroclinic-wave"
+disturbed = {disturbed}
+
+[time]
+end = {end}                     # days
+{more}
+[output]
+every = {every}                   # days
+directory = "{directory}"
+"""
+
+SHALLOW = """\
+# {what}
+
+[grid]
+truncation = {truncation}
+
+[start]
+kind = "{kind}"               # of shallow water
+
+[time]
+end = {end}                     # days
+step = {step}                  # s
+
+[numerics]
+damping = {damping}
+
+[output]
+every = 1.0                   # days
+"""
+
+
+def wave_text(what: str, truncation: int, end: float, every: float, directory: str = "out", more: str = "") -> str:
+    """A baroclinic wave."""
+    return WAVE.format(
+        what=what, truncation=truncation, end=end, every=every, directory=directory, disturbed="true", more=more
+    )
+
+
+def demo_text(quick: bool) -> str:
+    """The demo's input file; its results lie beside it."""
+    what = "A storm develops. Made by `fathometer atmosphere --demo`."
+    return wave_text(what, 21 if quick else 42, 3.0 if quick else 9.0, 1.0, ".")
+
+
+def probe_text() -> str:
+    """What benchmarks of a machine run."""
+    return wave_text("A probe.", 42, 1.0, 1.0, ".", "most_steps = 20\n")
+
+
+CASES: Mapping[str, Callable[[], str]] = MappingProxyType(
+    {
+        "baroclinic-wave": lambda: wave_text(
+            "A baroclinic wave (Jablonowski and Williamson 2006) at T85 with 26 levels.", 85, 9.0, 1.0
+        ),
+        "steady-jet": lambda: wave_text(
+            "The same without its disturbance: it stays as it is.", 42, 4.0, 1.0
+        ).replace("disturbed = true", "disturbed = false"),
+        "steady-zonal": lambda: SHALLOW.format(
+            what="Shallow water that stays as it is (Williamson and others 1992, case 2).",
+            kind="steady-zonal", truncation=42, end=5.0, step=1200.0, damping=0.0,
+        ),
+        "rossby-haurwitz": lambda: SHALLOW.format(
+            what="A wave of four periods (Williamson and others 1992, case 6).",
+            kind="rossby-haurwitz", truncation=42, end=14.0, step=900.0, damping=1e15,
+        ),
+        "jet": lambda: SHALLOW.format(
+            what="A jet that rolls up (Galewsky and others 2004).",
+            kind="jet", truncation=85, end=6.0, step=300.0, damping=1e14,
+        ),
+    }
+)  # fmt: skip

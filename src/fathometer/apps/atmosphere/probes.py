@@ -1,0 +1,69 @@
+"""What benchmarks of a machine measure of atmospheres: a small one on each core, all at the same time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from statistics import mean
+from typing import TYPE_CHECKING, Any
+
+from fathometer.apps.atmosphere.cases import probe_text
+from fathometer.apps.atmosphere.cost import array_bytes, columns_of, legendre_work
+from fathometer.config.input_file import validated
+from fathometer.plan.machine_file import AtmosphereRates
+from fathometer.record.ranks import seconds
+from fathometer.runs.probes import ProbesWithoutSteps, SecondsOf
+from fathometer.runs.small_runs import runs_on_each_core
+
+if TYPE_CHECKING:
+    from fathometer.parallel.threads import Binding, ThreadCounts
+
+
+class AtmosphereProbes(ProbesWithoutSteps):
+    """Rates of the parts of a step, for the machine file."""
+
+    subject = "an atmosphere"
+
+    def machine_figures(
+        self, folder: Path, threads: ThreadCounts, binding: Binding, seconds_of: SecondsOf, say: Callable[[str], None]
+    ) -> Iterator[dict[str, Any]]:
+        """Rates of an atmosphere; nothing where the runs fail."""
+        say("an atmosphere, a small one on each core")
+        records = runs_on_each_core(folder, binding.cpus, "atmosphere", probe_text(), seconds_of)
+        if records:
+            yield {"atmosphere": rates_of(records).model_dump()}
+
+
+def rates_of(records: Sequence[Mapping[str, Any]]) -> AtmosphereRates:
+    """Rates from the records of runs of the same atmosphere, each on one rank: means over these."""
+    found = [_rates(record) for record in records]
+    return AtmosphereRates(**{name: mean(one[name] for one in found) for name in found[0]})
+
+
+def _rates(record: Mapping[str, Any]) -> dict[str, float]:
+    from fathometer.apps.atmosphere.atmosphere_file import AtmosphereFile
+    from fathometer.apps.atmosphere.case import case_of
+
+    keys = {name: value for name, value in record["input"].items() if name != "atmosphere_file"}
+    case = case_of(validated(AtmosphereFile, keys, Path("probe")))
+    results, ledger = record["results"], record["ledger"]
+    phases = {entry["phase"]: seconds(ledger, (entry["phase"],)) for entry in ledger["phases"]}
+    truncation, levels, latitudes, longitudes = case.sizes
+    _, inward, back = columns_of(levels)
+    places, steps = latitudes * longitudes, results["steps"]
+    looks, written = len(results["course"]), len(results["field_files"])
+    again = steps + (looks + written) * (4 * levels + 1) / (inward + back)
+    figures = {figure["name"]: figure["value"] for figure in record["figures"]}
+    rows = sum(truncation + 2 - m for m in range(truncation + 1))
+    unit = AtmosphereRates(legendre_seconds=0, grid_seconds=0, spectral_seconds=1).row_seconds(levels)
+    return {
+        "legendre_seconds": phases["Legendre"] / again / legendre_work(case, inward + back),
+        "grid_seconds": phases["grid"] / again / (places * (inward + back) * math.log2(longitudes)),
+        "spectral_seconds": phases["spectral"] / steps / rows / unit,
+        "look_seconds": phases["diagnostics"] / looks / (places * levels),
+        "value_seconds": phases["write fields"] / written / (places * (4 * levels + 1)),
+        "start_seconds": phases["start-up"] + phases.get("set up", 0.0),
+        "finish_seconds": sum(phases.get(name, 0.0) for name in ("draw", "finish", "report")),
+        "process_bytes": max(0.0, figures["peak memory"] - sum(array_bytes(case, 1, 1).values())),
+    }

@@ -1,0 +1,1 @@
+"""Spectral transforms, the equations of the atmosphere, and steps in time."""
