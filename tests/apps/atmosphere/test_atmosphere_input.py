@@ -1,0 +1,81 @@
+"""Wrong atmosphere files and ranks: one line each that names the key, what was found and what is allowed."""
+
+import pytest
+from atmosphere_support import water_values, wave_values
+from cli_support import here
+from input_values import text_of
+
+from fathometer.apps.atmosphere.application import APPLICATION
+from fathometer.apps.atmosphere.case import case_of, check_ranks
+from fathometer.base.errors import InputError
+
+LEVELS = {"a": [200.0, 100.0, 0.0], "b": [0.0, 0.5, 1.0]}
+
+
+def problem(tmp_path, values):
+    path = tmp_path / "wave.toml"
+    path.write_text(text_of(values))
+    with pytest.raises(InputError) as raised:
+        APPLICATION.load(path)
+    text = str(raised.value)
+    assert "\n" not in text
+    assert text.startswith(f"{path}: ")
+    return text
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        (wave_values(grid__latitudes=30), "found 30 with truncation = 21; allowed: even numbers from 32 on"),
+        (wave_values(grid__latitudes=33), "latitudes: found 33"),
+        (wave_values(grid__longitudes=60), "longitudes: found 60 with truncation = 21; allowed: even numbers from 64"),
+        (wave_values(levels=None), '[levels]: missing; needed with [start] kind = "baroclinic-wave"'),
+        (water_values(levels={"count": 3}), "which is shallow water; allowed: none"),
+        (wave_values(levels={"count": 3, "table": "cam26"}), "found table and count; needed: one of them"),
+        (wave_values(levels={}), "found none; needed: one of them"),
+        (wave_values(levels={"a": LEVELS["a"]}), "a, b: found one of them; needed: both, or none"),
+        (wave_values(levels=LEVELS | {"b": [0.0, 1.0]}), "b: found 2 values; needed: 3, as of a"),
+        (wave_values(levels=LEVELS | {"b": [0.0, 0.5, 0.9]}), "found 0 and 0.9 at the end; needed: 0 and 1"),
+        (wave_values(levels=LEVELS | {"b": [0.1, 0.5, 1.0]}), "found 200 and 0.1 at the beginning"),
+        (
+            wave_values(levels={"a": [0.0, 0.0, 0.0, 0.0], "b": [0.0, 0.6, 0.5, 1.0]}),
+            "b: found values that fall",
+        ),
+        (
+            wave_values(levels={"a": [0.0, 9e4, 0.0, 0.0], "b": [0.0, 0.0, 0.5, 1.0]}),
+            "found 20000 Pa under 90000 Pa at interface 2, where 40000 Pa are at the ground",
+        ),
+        (wave_values(time={"end": 1.0, "step": 1000.0}), "86.4 steps of 1000 s; needed: a whole number of steps"),
+        (wave_values(output__every=0.3), "[output] every: found 0.3 days, 10.8 steps of 2400 s"),
+        (water_values(output={"fields": ["temperature"]}), "which shallow water has not"),
+    ],
+)
+def test_wrong_files(values, words, tmp_path):
+    assert words in problem(tmp_path, values)
+
+
+def test_more_ranks_than_pairs(tmp_path):
+    path = tmp_path / "wave.toml"
+    path.write_text(text_of(wave_values()))
+    case = case_of(APPLICATION.load(path))
+    check_ranks(case, 16)
+    with pytest.raises(InputError, match="found 17 ranks; allowed: up to 16, with 16 pairs of latitudes and 22 wave"):
+        check_ranks(case, 17)
+
+
+def test_a_step_that_is_too_long(tmp_path):
+    path = tmp_path / "wave.toml"
+    path.write_text(text_of(wave_values(time={"end": 1.0, "step": 14400.0}, output={})))
+    done = here("atmosphere", path, "--quiet")
+    assert done.code == 2
+    assert "[time] step: found 14400 s with winds of 35.1 m/s; allowed: up to 8.63e+03 s" in done.err
+    assert not (tmp_path / "out" / "run.json").exists()
+
+
+def test_air_that_comes_apart(tmp_path):
+    path = tmp_path / "wave.toml"
+    values = wave_values(time={"end": 40.0, "step": 7200.0}, numerics={"damping": 0.0, "filter": 0.0}, output={})
+    path.write_text(text_of(values))
+    done = here("atmosphere", path, "--quiet")
+    assert done.code != 0
+    assert "the air has come apart; a shorter [time] step" in done.err

@@ -1,0 +1,58 @@
+"""On several ranks: steps of atmospheres by all protocols, as a hash of what comes out of each."""
+
+import hashlib
+import sys
+
+import numpy as np
+from atmosphere_support import grid_of, wave
+from mpi4py import MPI
+
+from fathometer import _native
+from fathometer.apps.atmosphere.solver.equations import Planet
+from fathometer.apps.atmosphere.solver.model import SpectralModel
+from fathometer.apps.atmosphere.solver.starts import Jet
+from fathometer.apps.atmosphere.solver.sums import Diagnostics
+from fathometer.apps.atmosphere.solver.transform import Transform
+from fathometer.base.ledger import Ledger
+
+COMM = MPI.COMM_WORLD
+STARTS = {"air": wave(21, True, 5), "water": Jet(grid_of(21), Planet(6.37122e6, 7.292e-5), True)}
+
+
+def hash_of(start, protocol, threads):
+    """Of coefficients, fields, means and spectrum after three steps."""
+    _native.set_threads(threads)
+    model = SpectralModel(start.equations, Transform(start.grid, COMM, protocol, threads), start.ground, damping=1e16)
+    model.begin(start.weather)
+    for number in range(3):
+        model.leap(model.rates(), 1800.0, number == 0)
+    means = Diagnostics(model)
+    weather = model.weather()
+    seen = [*vars(means(weather)).values(), *means.spectrum().ravel()]
+    rows = dict(
+        zip(model.transform.waves.tolist(), np.split(model.now, model.transform.sphere.begin[1:-1]), strict=True)
+    )
+    parts = COMM.gather((rows, weather))
+    model.close()
+    if COMM.rank:
+        return ""
+    together = {m: values for rows, _ in parts for m, values in rows.items()}
+    whole = b"".join(together[m].tobytes() for m in sorted(together))
+    assert len(together) == start.grid.truncation + 1
+    assert np.isfinite(seen).all()
+    fields = np.concatenate([weather for _, weather in parts])
+    assert len(fields) == start.grid.pairs
+    return hashlib.sha1(whole + fields.tobytes() + np.array(seen).tobytes()).hexdigest()
+
+
+def main():
+    for name, start in STARTS.items():
+        for protocol in sys.argv[1:]:
+            for threads in (1, 2):
+                found = hash_of(start, protocol, threads)
+                if COMM.rank == 0:
+                    print(name, found, flush=True)
+
+
+with Ledger(0.0, "start-up"):
+    main()
