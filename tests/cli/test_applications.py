@@ -236,7 +236,14 @@ def test_what_is_registered_agrees_with_itself(tides):
             references = (one.model, one.demo, one.cost, *filter(None, (one.needed, identity.probes)))
             assert all(callable(referred(each)) for each in references)
     probes = [type(each).__name__ for each in registry.probes()]
-    assert probes == ["SeismicProbes", "ReactiveProbes", "OceanProbes", "FlowProbes", "PlasmaProbes"]
+    assert probes == [
+        "SeismicProbes",
+        "ReactiveProbes",
+        "OceanProbes",
+        "FlowProbes",
+        "PlasmaProbes",
+        "AtmosphereProbes",
+    ]
 
 
 def test_the_interface_of_applications_is_small():

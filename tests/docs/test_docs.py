@@ -99,6 +99,7 @@ def test_each_reference_of_an_input_file_is_on_one_page() -> None:
         page.name for page in GUIDE.glob("*.md") if {BEGIN_MARKER, END_MARKER} & set(page.read_text().splitlines())
     ]
     assert sorted(holding) == [
+        "atmosphere-file.md",
         "farm-file.md",
         "flow-file.md",
         "incompressible-file.md",

@@ -61,7 +61,7 @@ def array_bytes(case: AtmosphereCase, ranks: int, workers: int) -> dict[str, int
     rows = max(sum(truncation + 2 - m for m in own) for own in shared_waves(truncation, ranks))
     waves, pairs = -(-(truncation + 1) // ranks), -(-case.grid.pairs // ranks)
     state, inward, back = columns_of(levels)
-    rings = COMPLEX * 2 * (inward + back)
+    rings = COMPLEX * 2 * (inward + back + 4 * levels + 1)
     near, far = rings * waves * case.grid.pairs, rings * (truncation + 1) * pairs
     # A step makes the state's rates, and coefficients of what goes to the grid and comes back, one after the other.
     found = {
@@ -73,7 +73,7 @@ def array_bytes(case: AtmosphereCase, ranks: int, workers: int) -> dict[str, int
         "weather": DOUBLE * 2 * pairs * longitudes * (4 * levels + 1) * 3,
     }
     if ranks > 1:
-        found["transposes"] = 2 * max(inward, back) * COMPLEX * 2 * waves * case.grid.pairs
+        found["transposes"] = 2 * max(near, far)
     return found
 
 
@@ -134,7 +134,8 @@ def predict(case: AtmosphereCase, machine: Machine, rates: AtmosphereRates, rank
     rings = COMPLEX * 2 * (truncation + 1) * own_pairs * (inward + back)
     arranged = 4 * rings / (machine.triad_bytes_per_second * nodes / ranks) if ranks > 1 else 0.0
     results = 2 + (steps - 1) // file.result_steps
-    looks = 1 + -(-steps // file.course_steps)
+    intervals = (file.course_steps, file.result_steps, file.output.restart_steps)
+    looks = len({steps}.union(*(range(0, steps, interval) for interval in intervals)))
     written = SINGLE * latitudes * longitudes * (4 * levels + 1)
     state = 2 * COMPLEX * (3 * levels + 1) * sum(truncation + 2 - m for m in range(truncation + 1))
     states = 1 + steps // file.output.restart_steps
