@@ -138,7 +138,7 @@ LAYERS = {
         poisson sides
     """,
     "fathometer.apps.atmosphere.solver": """
-        starts sums
+        physics starts sums
         model
         equations transform
     """,

@@ -9,7 +9,7 @@ from input_values import text_of
 from machine_support import MACHINE
 
 from fathometer.apps.atmosphere.cases import probe_text
-from fathometer.apps.atmosphere.probes import rates_of
+from fathometer.apps.atmosphere.probes import FORCINGS, rates_of
 from fathometer.plan.machine_file import save_machine
 
 
@@ -26,7 +26,8 @@ def measured(folder, text, *words):
 def machine(tmp_path_factory):
     """One whose rates are those of a small run here."""
     folder = tmp_path_factory.mktemp("machine")
-    rates = rates_of([measured(folder / "small", probe_text().replace("most_steps = 20", "most_steps = 4"))])
+    texts = [probe_text(forcing).replace("most_steps = 20", "most_steps = 4") for forcing in FORCINGS]
+    rates = rates_of([[measured(folder / f"{number}", text)] for number, text in enumerate(texts)])
     assert all(value > 0 for name, value in rates.model_dump().items() if name != "process_bytes")
     save_machine(folder / "here.json", MACHINE.model_copy(update={"atmosphere": rates}))
     return folder / "here.json"

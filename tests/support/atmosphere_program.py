@@ -10,25 +10,38 @@ from mpi4py import MPI
 from fathometer import _native
 from fathometer.apps.atmosphere.solver.equations import Planet
 from fathometer.apps.atmosphere.solver.model import SpectralModel
+from fathometer.apps.atmosphere.solver.physics import Forcing, Physics
 from fathometer.apps.atmosphere.solver.starts import Jet
 from fathometer.apps.atmosphere.solver.sums import Diagnostics
 from fathometer.apps.atmosphere.solver.transform import Transform
 from fathometer.base.ledger import Ledger
 
 COMM = MPI.COMM_WORLD
+FORCING = Forcing(False, True, 1365.0, 0.3, 50)
 STARTS = {"air": wave(21, True, 5), "water": Jet(grid_of(21), Planet(6.37122e6, 7.292e-5), True)}
 
 
-def hash_of(start, protocol, threads):
+def hash_of(name, start, protocol, threads):
     """Of coefficients, fields, means and spectrum after three steps."""
     _native.set_threads(threads)
     model = SpectralModel(start.equations, Transform(start.grid, COMM, protocol, threads), start.ground, damping=1e16)
     model.begin(start.weather)
+    physics = None
+    if name == "air":
+        physics = Physics(FORCING, start.equations, model.transform)
+        physics.begin(model.weather())
     for number in range(3):
-        model.leap(model.rates(), 1800.0, number == 0)
+        if physics is None:
+            rates = model.rates()
+        else:
+            physics.force(40_000.0 + 1800 * number, 3600.0)
+            rates = model.rates(physics.of_pair, physics.weather_now)
+            physics.advance()
+        model.leap(rates, 1800.0, number == 0)
     means = Diagnostics(model)
     weather = model.weather()
-    seen = [*vars(means(weather)).values(), *means.spectrum().ravel()]
+    forced = [] if physics is None else means.of_columns(physics.results)
+    seen = [*forced, *vars(means(weather)).values(), *means.spectrum().ravel()]
     rows = dict(
         zip(model.transform.waves.tolist(), np.split(model.now, model.transform.sphere.begin[1:-1]), strict=True)
     )
@@ -49,7 +62,7 @@ def main():
     for name, start in STARTS.items():
         for protocol in sys.argv[1:]:
             for threads in (1, 2):
-                found = hash_of(start, protocol, threads)
+                found = hash_of(name, start, protocol, threads)
                 if COMM.rank == 0:
                     print(name, found, flush=True)
 

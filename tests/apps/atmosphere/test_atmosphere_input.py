@@ -47,6 +47,8 @@ def problem(tmp_path, values):
         ),
         (wave_values(time={"end": 1.0, "step": 1000.0}), "86.4 steps of 1000 s; needed: a whole number of steps"),
         (wave_values(output__every=0.3), "[output] every: found 0.3 days, 10.8 steps of 2400 s"),
+        (water_values(physics={"forcing": "radiation"}), 'found "radiation" with shallow water; allowed: "none"'),
+        (wave_values(physics={"convection": True}), 'convection: found with forcing = "none"; allowed: left out'),
         (water_values(output={"fields": ["temperature"]}), "which shallow water has not"),
     ],
 )

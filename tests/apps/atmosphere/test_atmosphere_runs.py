@@ -96,12 +96,24 @@ def test_mass_is_kept(whole, water):
         assert energy["error"] < 1e-3
 
 
-@pytest.mark.parametrize(("values", "reference"), [(wave_values, "whole"), (water_values, "water")])
+def forced_values():
+    return wave_values(physics={"forcing": "radiation", "columns": 10}, start={"kind": "resting"})
+
+
+@pytest.fixture(scope="module")
+def forced(tmp_path_factory):
+    return started(begin(tmp_path_factory.mktemp("atmosphere") / "forced", forced_values()))
+
+
+@pytest.mark.parametrize(
+    ("values", "reference"), [(wave_values, "whole"), (water_values, "water"), (forced_values, "forced")]
+)
 def test_parts_on_other_ranks_have_the_bits_of_one(values, reference, request, tmp_path):
     before = request.getfixturevalue(reference)
     folder = begin(tmp_path / "parts", values())
     started(folder, "--ranks", "2", "--set", "time.most_steps=11")
-    started(folder, "--ranks", "3", "--resume", "--set", "parallel.protocol=alltoallw")
+    more = ["--set", "physics.columns=64"] if reference == "forced" else []
+    started(folder, "--ranks", "3", "--resume", "--set", "parallel.protocol=alltoallw", *more)
     mine, theirs = results(folder), results(before)
     assert mine[list(mine)[-1]] == theirs[list(theirs)[-1]]
     last = [record(one)["results"]["course"][-1] for one in (folder, before)]
@@ -134,6 +146,13 @@ def test_cases_are_read_and_take_a_step(name, tmp_path, capsys):
     assert case_of(APPLICATION.load(path)).grid.truncation in (42, 85)
     started(tmp_path, "--set", "time.most_steps=1")
     assert record(tmp_path)["results"]["steps"] == 1
+
+
+def test_what_radiation_leaves(forced):
+    course = record(forced)["results"]["course"]
+    for row in course:
+        assert row["absorbed_shortwave"] == pytest.approx(1365 * (1 - 0.31) / np.pi / 1.2, rel=0.3)
+        assert 100 < row["longwave_to_space"] < 400
 
 
 def test_resting_air_stays_nearly_at_rest(tmp_path):

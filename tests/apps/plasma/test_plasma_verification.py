@@ -65,7 +65,7 @@ BALLOONING = {
             "upwind": 0.1,
         },
     ],
-    "time": {"end": 25.0, "tolerance": 5e-3},
+    "time": {"end": 70.0, "tolerance": 5e-3},
     "output": {"course_steps": 50},
 }
 

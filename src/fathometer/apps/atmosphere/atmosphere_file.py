@@ -13,6 +13,7 @@ from pydantic import model_validator
 from scipy.fft import next_fast_len
 
 from fathometer.apps.atmosphere.solver.equations import Planet, cam_levels, sigma_levels
+from fathometer.apps.atmosphere.solver.physics import Forcing
 from fathometer.config.constraints import Allowed
 from fathometer.config.input_file import InputFile
 from fathometer.config.table import Table, key, section
@@ -136,6 +137,29 @@ class StartTable(Table):
     seed: Annotated[int, Ge(0), Le(2**63 - 1)] = key("of the noise", "", 1)
 
 
+class PhysicsTable(Table):
+    """What forces the air."""
+
+    forcing: Literal["none", "held-suarez", "radiation"] = key(
+        "held-suarez: temperatures are drawn to given ones; radiation: grey longwave, shortwave by day; both with "
+        "friction near the ground",
+        "",
+        "none",
+    )
+    convection: bool | None = key(
+        "layers whose potential temperature falls upward are mixed; left out: with radiation", "", None
+    )
+    solar_constant: Annotated[float, Ge(0), Le(1e6)] = key("of radiation", "W/m²", 1365.0)
+    declination: Annotated[float, Ge(-90), Le(90)] = key("of the sun; 0: it stands over the equator", "°", 0.0)
+    columns: Annotated[int, Ge(1), Le(65536)] = key("of a chunk, which a thread takes at a time", "", 64)
+
+    @model_validator(mode="after")
+    def _agree(self) -> Self:
+        if self.forcing == "none" and self.convection is not None:
+            raise ValueError('convection: found with forcing = "none"; allowed: left out')
+        return self
+
+
 class TimeTable(Table):
     """Time steps: leapfrog, of equal length."""
 
@@ -188,6 +212,7 @@ class AtmosphereFile(InputFile):
     levels: LevelTable | None = key("levels of the air; left out: shallow water", "", None)
     planet: PlanetTable = section("the planet and its air", PlanetTable)
     start: StartTable = key("the beginning")
+    physics: PhysicsTable = section("what forces the air", PhysicsTable)
     time: TimeTable = key("time steps")
     numerics: NumericsTable = section("damping and filter", NumericsTable)
     parallel: ParallelTable = section("how ranks share the work", ParallelTable)
@@ -222,6 +247,16 @@ class AtmosphereFile(InputFile):
         return self.time.step or DAY / math.ceil(DAY * self.grid.truncation / LONGEST_STEP)
 
     @property
+    def forcing(self) -> Forcing | None:
+        """What forces the air; None: nothing does."""
+        keys = self.physics
+        if keys.forcing == "none":
+            return None
+        relaxation = keys.forcing == "held-suarez"
+        convection = not relaxation if keys.convection is None else keys.convection
+        return Forcing(relaxation, convection, keys.solar_constant, math.radians(keys.declination), keys.columns)
+
+    @property
     def damping(self) -> float:
         """m⁴/s."""
         if self.numerics.damping is not None:
@@ -254,6 +289,8 @@ class AtmosphereFile(InputFile):
             raise ValueError(f'[levels]: missing; needed with [start] kind = "{self.start.kind}"')
         if self.shallow and "temperature" in self.output.fields and "fields" in self.output.model_fields_set:
             raise ValueError("[output] fields: found temperature, which shallow water has not; allowed: all others")
+        if self.shallow and self.physics.forcing != "none":
+            raise ValueError(f'[physics] forcing: found "{self.physics.forcing}" with shallow water; allowed: "none"')
         for name, days in (("[time] end", self.time.end), ("[output] every", self.output.every)):
             if days is None:
                 continue

@@ -52,13 +52,16 @@ class AtmosphereCase:
             "shallow": self.equations.SHALLOW,
             "step_seconds": self.file.step,
             "damping": self.file.damping,
+            "forcing": self.file.physics.forcing,
         }
 
     def state_input(self) -> dict[str, Any]:
         """What of the input a state depends on, JSON-ready: a run of another one does not go on from it."""
         values = self.file.resolved()
         names = ("levels", "planet", "start", "numerics")
-        return {name: values.get(name) for name in names} | {"grid": list(self.sizes), "step": self.file.step}
+        physics = {name: value for name, value in values["physics"].items() if name != "columns"}
+        kept = {name: values.get(name) for name in names}
+        return kept | {"physics": physics, "grid": list(self.sizes), "step": self.file.step}
 
 
 def input_files(file: AtmosphereFile) -> list[Path]:

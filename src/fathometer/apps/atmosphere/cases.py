@@ -26,6 +26,28 @@ every = {every}                   # days
 directory = "{directory}"
 """
 
+FORCED = """\
+# {what}
+
+[grid]
+truncation = {truncation}
+
+[levels]
+{levels}
+
+[start]
+kind = "resting"
+
+[physics]
+forcing = "{forcing}"
+
+[time]
+end = {end}                     # days
+
+[output]
+every = {every}                   # days
+"""
+
 SHALLOW = """\
 # {what}
 
@@ -60,9 +82,10 @@ def demo_text(quick: bool) -> str:
     return wave_text(what, 21 if quick else 42, 3.0 if quick else 9.0, 1.0, ".")
 
 
-def probe_text() -> str:
+def probe_text(forcing: str = "none") -> str:
     """What benchmarks of a machine run."""
-    return wave_text("A probe.", 42, 1.0, 1.0, ".", "most_steps = 20\n")
+    more = f'most_steps = 20\n\n[physics]\nforcing = "{forcing}"\n'
+    return wave_text("A probe.", 42, 1.0, 1.0, ".", more)
 
 
 CASES: Mapping[str, Callable[[], str]] = MappingProxyType(
@@ -73,6 +96,14 @@ CASES: Mapping[str, Callable[[], str]] = MappingProxyType(
         "steady-jet": lambda: wave_text(
             "The same without its disturbance: it stays as it is.", 42, 4.0, 1.0
         ).replace("disturbed = true", "disturbed = false"),
+        "held-suarez": lambda: FORCED.format(
+            what="The climate of Held and Suarez (1994): means of the days from 200 on are compared.",
+            truncation=42, levels="count = 20", forcing="held-suarez", end=1200.0, every=100.0,
+        ),
+        "day-night": lambda: FORCED.format(
+            what="Grey radiation with day and night, and dry convection.",
+            truncation=42, levels='table = "cam26"', forcing="radiation", end=30.0, every=1.0,
+        ),
         "steady-zonal": lambda: SHALLOW.format(
             what="Shallow water that stays as it is (Williamson and others 1992, case 2).",
             kind="steady-zonal", truncation=42, end=5.0, step=1200.0, damping=0.0,

@@ -22,7 +22,7 @@ from fathometer.runs.application import CostEstimate
 
 COMPLEX, DOUBLE, SINGLE = 16, 8, 4
 # Phases of a step.
-KERNEL = ("Legendre", "transpose", "grid", "spectral")
+KERNEL = ("Legendre", "transpose", "grid", "spectral", "physics")
 CALLS = {"alltoallw": "MPI_Alltoallw", "alltoallv": "MPI_Alltoallv", "pairwise": "MPI_Sendrecv"}
 
 
@@ -72,6 +72,8 @@ def array_bytes(case: AtmosphereCase, ranks: int, workers: int) -> dict[str, int
         "grid": DOUBLE * 2 * longitudes * 2 * (inward + back) * workers,
         "weather": DOUBLE * 2 * pairs * longitudes * (4 * levels + 1) * 3,
     }
+    if case.file.forcing is not None:
+        found["physics"] = DOUBLE * 2 * pairs * longitudes * (9 * levels + 9)
     if ranks > 1:
         found["transposes"] = 2 * max(near, far)
     return found
@@ -141,6 +143,9 @@ def predict(case: AtmosphereCase, machine: Machine, rates: AtmosphereRates, rank
     states = 1 + steps // file.output.restart_steps
     write = machine.write_bytes_per_second * nodes
     weather = 4 * levels + 1
+    physics = {"none": 0.0, "held-suarez": rates.relaxation_seconds, "radiation": rates.radiation_seconds}[
+        file.physics.forcing
+    ]
     # A look at the state, or at its fields, brings these to the grid.
     again = (looks + results) * weather / (inward + back)
     phases = (
@@ -148,6 +153,7 @@ def predict(case: AtmosphereCase, machine: Machine, rates: AtmosphereRates, rank
         Phase("Legendre", (steps + again) * multiplied * rates.legendre_seconds * share, 0, 2 * steps),
         Phase("grid", (steps + again) * values * rates.grid_seconds * share, 0, steps),
         Phase("spectral", steps * own_rows * rates.row_seconds(levels) * share, 0, 3 * steps),
+        Phase("physics", steps * places * levels * physics * share, 0, steps if physics else 0),
         Phase(
             "transpose",
             (steps + again) * (sent + arranged),

@@ -19,6 +19,7 @@ PARTS = {
     "Legendre": "transforms along latitude",
     "transpose": "wavenumbers brought to latitudes, and back",
     "grid": "Fourier transforms along longitude, columns of air",
+    "physics": "forcing of columns of air",
     "spectral": "winds, rates and implicit steps of coefficients",
 }
 
@@ -62,6 +63,7 @@ def heading(record: Mapping[str, Any]) -> Heading:
         ("Grid", f"T{grid['truncation']}, {grid['latitudes']} × {grid['longitudes']} points"),
         ("Levels", "shallow water" if results["shallow"] else str(grid["levels"])),
         ("Beginning", keys["start"]["kind"]),
+        ("Forcing", keys["physics"]["forcing"]),
         ("Step", f"{results['step_seconds']:g} s"),
     ]
     if "course" in results:

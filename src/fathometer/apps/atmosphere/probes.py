@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from fathometer.parallel.threads import Binding, ThreadCounts
 
 
+FORCINGS = {"held-suarez": "relaxation_seconds", "radiation": "radiation_seconds"}  # and their rates
+
+
 class AtmosphereProbes(ProbesWithoutSteps):
     """Rates of the parts of a step, for the machine file."""
 
@@ -29,16 +32,23 @@ class AtmosphereProbes(ProbesWithoutSteps):
         self, folder: Path, threads: ThreadCounts, binding: Binding, seconds_of: SecondsOf, say: Callable[[str], None]
     ) -> Iterator[dict[str, Any]]:
         """Rates of an atmosphere; nothing where the runs fail."""
-        say("an atmosphere, a small one on each core")
-        records = runs_on_each_core(folder, binding.cpus, "atmosphere", probe_text(), seconds_of)
-        if records:
-            yield {"atmosphere": rates_of(records).model_dump()}
+        say("an atmosphere, a small one on each core, forced in two ways")
+        found = [
+            runs_on_each_core(folder, binding.cpus, "atmosphere", probe_text(forcing), seconds_of)
+            for forcing in FORCINGS
+        ]
+        if all(found):
+            yield {"atmosphere": rates_of(found).model_dump()}
 
 
-def rates_of(records: Sequence[Mapping[str, Any]]) -> AtmosphereRates:
-    """Rates from the records of runs of the same atmosphere, each on one rank: means over these."""
-    found = [_rates(record) for record in records]
-    return AtmosphereRates(**{name: mean(one[name] for one in found) for name in found[0]})
+def rates_of(records: Sequence[Sequence[Mapping[str, Any]]]) -> AtmosphereRates:
+    """Rates from the records of runs on one rank each, of the same atmosphere by each of FORCINGS: means over the first
+    ones, but for the forcing."""
+    found = [[_rates(record) for record in each] for each in records]
+    means = {name: mean(one[name] for one in found[0]) for name in found[0][0]}
+    for name, each in zip(FORCINGS.values(), found, strict=True):
+        means[name] = mean(one[name] for one in each)
+    return AtmosphereRates(**means)
 
 
 def _rates(record: Mapping[str, Any]) -> dict[str, float]:
@@ -61,6 +71,7 @@ def _rates(record: Mapping[str, Any]) -> dict[str, float]:
         "legendre_seconds": phases["Legendre"] / again / legendre_work(case, inward + back),
         "grid_seconds": phases["grid"] / again / (places * (inward + back) * math.log2(longitudes)),
         "spectral_seconds": phases["spectral"] / steps / rows / unit,
+        FORCINGS[record["input"]["physics"]["forcing"]]: phases["physics"] / steps / (places * levels),
         "look_seconds": phases["diagnostics"] / looks / (places * levels),
         "value_seconds": phases["write fields"] / written / (places * (4 * levels + 1)),
         "start_seconds": phases["start-up"] + phases.get("set up", 0.0),

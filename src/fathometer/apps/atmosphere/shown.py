@@ -32,6 +32,9 @@ SERIES = (
     Series("least_depth_m", "least depth (m)", COLOURS["compute"]),
     Series("largest_depth_m", "largest depth (m)", COLOURS["compute"]),
     Series("largest_speed", "largest wind (m/s)", POINT, zero=True),
+    Series("longwave_to_space", "longwave to space (W/m²)", POINT),
+    Series("absorbed_shortwave", "absorbed shortwave (W/m²)", COLOURS["communication"]),
+    Series("layers_joined", "layers joined by convection, a column", COLOURS["io"], zero=True),
     Series("kinetic_energy", "kinetic energy (J/m²)", COLOURS["io"], zero=True),
 )
 

@@ -15,7 +15,9 @@ from fathometer.apps.atmosphere.case import AtmosphereCase, check_ranks, check_s
 from fathometer.apps.atmosphere.cost import KERNEL, messages
 from fathometer.apps.atmosphere.fields import AtmosphereFields, Floats
 from fathometer.apps.atmosphere.shown import draw
+from fathometer.apps.atmosphere.solver.equations import Primitive
 from fathometer.apps.atmosphere.solver.model import SpectralModel
+from fathometer.apps.atmosphere.solver.physics import Physics
 from fathometer.apps.atmosphere.solver.sums import Diagnostics, Means
 from fathometer.apps.atmosphere.solver.transform import Transform
 from fathometer.base.errors import FathometerError, InputError
@@ -45,6 +47,10 @@ class AtmosphereSimulation(Simulation):
         transform = Transform(case.grid, comm, file.parallel.protocol, _native.threads())
         self.model = SpectralModel(case.equations, transform, case.start.ground, file.damping, file.numerics.filter)
         self._means = Diagnostics(self.model)
+        self.physics: Physics | None = None
+        if file.forcing is not None:
+            assert isinstance(case.equations, Primitive)
+            self.physics = Physics(file.forcing, case.equations, transform)
         self.fields = AtmosphereFields(case, transform, comm)
         self.files = {"fields": self.fields.folder}
         self._end = min(file.steps, file.time.most_steps or file.steps)
@@ -57,6 +63,9 @@ class AtmosphereSimulation(Simulation):
         self.model.begin(self._case.start.weather)
         means = self._look()
         check_step(self._case, means.speed)
+        if self.physics is not None:
+            self.physics.begin(self._weather_now())
+            self.physics.force(0.0, self._case.file.step)
         self._add_row(means)
 
     def resume(self) -> None:
@@ -81,6 +90,13 @@ class AtmosphereSimulation(Simulation):
                 for number, m in enumerate(self.model.transform.waves)
             ]
             found[name] = StateArray(("row", "column"), (int(first[-1]), flat.shape[1]), boxes)
+        if self.physics is not None:
+            # Of the step before: forcing comes from it.
+            pairs = self.model.transform.pairs
+            for name, columns in (("weather", self.physics.weather), ("results", self.physics.results)):
+                rings = columns.reshape(len(columns), -1)
+                shape = (self._case.grid.pairs, rings.shape[1])
+                found[name] = StateArray(("pair", f"{name}_of_pair"), shape, [((pairs.start, 0), rings)])
         return found
 
     @property
@@ -90,7 +106,14 @@ class AtmosphereSimulation(Simulation):
 
     def step(self) -> None:
         """Collective. Take a step, and count it."""
-        self.model.leap(self.model.rates(), self._case.file.step, self.steps == 0)
+        step, first = self._case.file.step, self.steps == 0
+        if self.physics is None:
+            rates = self.model.rates()
+        else:
+            self.physics.force(max(0, self.steps - 1) * step, step if first else 2 * step)
+            rates = self.model.rates(self.physics.of_pair, self.physics.weather_now)
+            self.physics.advance()
+        self.model.leap(rates, step, first)
         self.steps += 1
         self.time = self.steps * self._case.file.step
         _, levels, latitudes, longitudes = self._case.sizes
@@ -142,7 +165,15 @@ class AtmosphereSimulation(Simulation):
                 "kinetic_energy": means.kinetic,
                 "largest_speed": means.speed,
             }
+            | self._forced()
         )
+
+    def _forced(self) -> dict[str, float]:
+        """Collective. Means of what physics has found last."""
+        if self.physics is None or self._case.file.physics.forcing != "radiation":
+            return {}
+        names = ("longwave_to_space", "absorbed_shortwave", "taken_up_by_the_ground", "layers_joined")
+        return dict(zip(names, self._means.of_columns(self.physics.results), strict=True))
 
     def fields_due(self) -> bool:
         """Whether fields are to be written now."""

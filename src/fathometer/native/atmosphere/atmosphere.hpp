@@ -95,4 +95,23 @@ void leap(const Sphere &sphere, int64_t levels, double radius, double dt, const 
           const double *flow_damping, const double *temperature_damping, double filter, const double *rates,
           double *before, double *now);
 
+// What forces columns of air. Times in s, temperatures in K, fluxes in W/m².
+struct Physics {
+    Levels levels;
+    double gravity;
+    bool relaxation; // to the temperatures of Held & Suarez; else grey radiation
+    bool convection;
+    double solar; // constant; of radiation
+};
+
+// Columns of results of physics: longwave to space, absorbed shortwave, what the ground takes up, and of convection how
+// many times layers were joined.
+constexpr int64_t physics_results = 4;
+
+// Forcing [place, 3 levels] of winds and temperature by the weather [place, weather_columns], and results [place,
+// physics_results]. sine: of the latitude of each place; sun: cosine of its zenith angle. interval: in which convection
+// has to have mixed.
+void force_columns(const Physics &physics, int64_t places, const double *sine, const double *sun, double interval,
+                   const double *weather, double *forcing, double *results);
+
 } // namespace fathometer::atmosphere

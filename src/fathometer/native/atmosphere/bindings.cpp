@@ -115,6 +115,34 @@ class AtmosphereColumns {
     Levels levels;
 };
 
+class AtmospherePhysics {
+  public:
+    AtmospherePhysics(Input<double, 1> a, Input<double, 1> b, double gas, double kappa, double gravity, bool relaxation,
+                      bool convection, double solar) {
+        const auto [interfaces] = shape_of<1>(a);
+        require(interfaces >= 2, "there is a level");
+        own.levels.a = values_of("a", a, {interfaces}), own.levels.b = values_of("b", b, {interfaces});
+        own.levels.gas = checked(gas, "gas", tiny), own.levels.kappa = checked(kappa, "kappa", tiny);
+        own.gravity = checked(gravity, "gravity", tiny), own.solar = checked(solar, "solar", 0);
+        own.relaxation = relaxation, own.convection = convection;
+    }
+
+    void force(Input<double, 1> sine, Input<double, 1> sun, double interval, Input<double, 2> weather,
+               Array<double, 2> forcing, Array<double, 2> results) const {
+        const auto [places] = shape_of<1>(sine);
+        const int64_t levels = own.levels.count();
+        check_arrays({{"sun", sun, {places}},
+                      {"weather", weather, {places, weather_columns(levels)}},
+                      {"forcing", forcing, {places, 3 * levels}},
+                      {"results", results, {places, physics_results}}});
+        force_columns(own, places, sine.data(), sun.data(), checked(interval, "interval", tiny), weather.data(),
+                      forcing.data(), results.data());
+    }
+
+  private:
+    Physics own;
+};
+
 } // namespace
 
 void bind_atmosphere(nb::module_ &m) {
@@ -147,6 +175,12 @@ void bind_atmosphere(nb::module_ &m) {
         .def(nb::init<>())
         .def("rates", &AtmosphereColumns::rates, nb::kw_only(), "sine"_a, "cosine"_a, "rotation"_a, "grid"_array,
              "forcing"_array.none(), "rates"_array, "weather"_array.none(), Unlocked());
+    nb::class_<AtmospherePhysics>(m, "AtmospherePhysics")
+        .def(nb::init<Input<double, 1>, Input<double, 1>, double, double, double, bool, bool, double>(), nb::kw_only(),
+             "a"_array, "b"_array, "gas"_a, "kappa"_a, "gravity"_a, "relaxation"_a, "convection"_a, "solar"_a)
+        .def("force", &AtmospherePhysics::force, nb::kw_only(), "sine"_array, "sun"_array, "interval"_a,
+             "weather"_array, "forcing"_array, "results"_array, Unlocked());
+    m.attr("ATMOSPHERE_RESULTS") = physics_results;
 }
 
 } // namespace fathometer::atmosphere

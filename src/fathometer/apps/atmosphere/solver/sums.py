@@ -58,6 +58,14 @@ class Diagnostics:
         mean, energy, kinetic = map(float, sums)
         return Means(mean, energy, kinetic, least, most, fastest)
 
+    def of_columns(self, values: Floats) -> list[float]:
+        """Collective. Means of [pair, hemisphere, longitude, any] of this rank's pairs."""
+        grid = self._model.transform.grid
+        gather = Gather((grid.pairs, values.shape[-1]), 0, np.float64, self._model.transform.comm)
+        weights = grid.weights[self._model.transform.pairs] / (2 * grid.longitudes)
+        own = np.array([pair.reshape(-1, values.shape[-1]).sum(axis=0) for pair in values])
+        return [float(value) for value in gather(own.reshape(-1, values.shape[-1]) * weights[:, None]).sum(axis=0)]
+
     def _mass(self, weather: Floats) -> Floats:
         equations = self._model.equations
         if isinstance(equations, Primitive):
