@@ -11,6 +11,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.markup import escape
 
+from benchmarks.atmosphere import atmosphere_plan, atmosphere_step
 from benchmarks.beside_devito import devito
 from benchmarks.elastic import elastic
 from benchmarks.elastic_devito import elastic_devito
@@ -71,6 +72,8 @@ MEASURES: dict[str, Callable[[int, bool], Table]] = {
     "reactive": reactive,
     "flow": flow_steps,
     "flow-plan": flow_plan,
+    "atmosphere": atmosphere_step,
+    "atmosphere-plan": atmosphere_plan,
     "plasma": plasma_stage,
     "plasma-plan": plasma_plan,
     "farm": farm,
