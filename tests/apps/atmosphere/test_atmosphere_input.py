@@ -1,5 +1,6 @@
 """Wrong atmosphere files and ranks: one line each that names the key, what was found and what is allowed."""
 
+import numpy as np
 import pytest
 from atmosphere_support import water_values, wave_values
 from cli_support import here
@@ -45,6 +46,7 @@ def problem(tmp_path, values):
             wave_values(levels={"a": [0.0, 9e4, 0.0, 0.0], "b": [0.0, 0.0, 0.5, 1.0]}),
             "found 20000 Pa under 90000 Pa at interface 2, where 40000 Pa are at the ground",
         ),
+        (wave_values(ground={"height": 100.0}), "height, radius: found one of them; needed: both, or none"),
         (wave_values(time={"end": 1.0, "step": 1000.0}), "86.4 steps of 1000 s; needed: a whole number of steps"),
         (wave_values(output__every=0.3), "[output] every: found 0.3 days, 10.8 steps of 2400 s"),
         (water_values(physics={"forcing": "radiation"}), 'found "radiation" with shallow water; allowed: "none"'),
@@ -54,6 +56,57 @@ def problem(tmp_path, values):
 )
 def test_wrong_files(values, words, tmp_path):
     assert words in problem(tmp_path, values)
+
+
+def write_heights(path, latitudes, values, name="surface_altitude"):
+    xarray = pytest.importorskip("xarray", reason="xarray is not installed")
+    axes = ("latitude", "longitude")
+    data = xarray.Dataset({name: (axes, values)}, coords={"latitude": latitudes})
+    data.to_netcdf(path, format="NETCDF3_64BIT", engine="scipy")
+
+
+def with_heights(tmp_path, **more):
+    (tmp_path / "wave.toml").write_text(text_of(wave_values(ground={"file": "heights.nc", **more}, **TIMES)))
+    return case_of(APPLICATION.load(tmp_path / "wave.toml"))
+
+
+TIMES = {"time": {"end": 1.0}}
+
+
+def test_heights_of_a_file(tmp_path):
+    """Either way round, and others are refused."""
+    latitudes = np.degrees(np.arcsin(np.polynomial.legendre.leggauss(32)[0]))
+    heights = np.random.default_rng(1).uniform(0, 3000, (32, 64))
+    write_heights(tmp_path / "heights.nc", latitudes, heights)
+    found = with_heights(tmp_path)
+    assert np.array_equal(found.heights, heights)
+    assert np.allclose(found._mountains(0) / found.equations.planet.gravity, [heights[31], heights[0]])
+    # Pressures are those of mountains of air.
+    *_, temperature, pressure = found.weather(3)
+    below = found._mountains(3) / (287.0 * temperature[..., -1])
+    assert np.allclose(pressure, 1e5 * np.exp(-below))
+    write_heights(tmp_path / "heights.nc", latitudes[::-1], heights[::-1])
+    assert np.array_equal(with_heights(tmp_path).heights, heights)
+    for grid, values, words in (
+        (np.linspace(-87, 87, 32), heights, "latitude 0: found -87.0000°; needed: -85.7606°"),
+        (latitudes, heights[:, :32], r"surface_altitude: found the shape \(32, 32\); needed: \(32, 64\)"),
+        (latitudes, heights + np.nan, "found a height that is no number"),
+    ):
+        write_heights(tmp_path / "heights.nc", grid, values)
+        with pytest.raises(InputError, match=words):
+            with_heights(tmp_path)
+    write_heights(tmp_path / "heights.nc", latitudes, heights)
+    with pytest.raises(InputError, match="has no variable z"):
+        with_heights(tmp_path, variable="z")
+
+
+def test_a_mountain_above_the_water(tmp_path):
+    path = tmp_path / "wave.toml"
+    path.write_text(text_of(water_values(ground={"height": 20000.0, "radius": 10.0})))
+    done = here("atmosphere", path, "--quiet")
+    assert done.code == 2
+    assert "[ground]: found" in done.err
+    assert "allowed: mountains under the water" in done.err
 
 
 def test_more_ranks_than_pairs(tmp_path):

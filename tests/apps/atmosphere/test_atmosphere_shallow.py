@@ -4,8 +4,13 @@ import numpy as np
 import pytest
 from atmosphere_support import DAY, grid_of, mean, model_of, run, transform_of
 
+from fathometer.apps.atmosphere.application import APPLICATION
+from fathometer.apps.atmosphere.case import case_of
+from fathometer.apps.atmosphere.cases import CASES
 from fathometer.apps.atmosphere.solver.equations import Planet
+from fathometer.apps.atmosphere.solver.model import SpectralModel
 from fathometer.apps.atmosphere.solver.starts import Jet, RossbyHaurwitz, SteadyZonal
+from fathometer.apps.atmosphere.solver.sums import Diagnostics
 
 EARTH = Planet(6.37122e6, 7.292e-5)
 
@@ -53,6 +58,30 @@ def test_a_rossby_haurwitz_wave_moves_as_published():
     published = (waves * (3 + waves) * rate - 2 * EARTH.rotation) / ((1 + waves) * (2 + waves))
     assert 0.8 * published < turned < published
     assert now == pytest.approx(size, rel=0.05)
+    model.close()
+
+
+def test_a_flow_meets_a_mountain(tmp_path):
+    """Williamson's case 5, 15 days: mass is kept, energy nearly, and waves follow in the north."""
+    path = tmp_path / "run.toml"
+    path.write_text(CASES["mountain"]())
+    case = case_of(APPLICATION.load(path))
+    assert case.heights.max() == pytest.approx(2000, abs=150)
+    model = SpectralModel(case.equations, transform_of(42), case.ground, case.file.damping)
+    model.begin(case.weather)
+    means = Diagnostics(model)
+    first = means(model.weather())
+    run(model, 1200.0, 15.0)
+    weather = model.weather()
+    last = means(weather)
+    assert abs(last.mass / first.mass - 1) < 1e-13
+    assert abs(last.energy / first.energy - 1) < 2e-5
+    ground = model.transform.to_grid(model.surface)[..., 0]
+    surface = (weather[..., 2] + ground) / case.equations.planet.gravity
+    assert 5000 < surface.min() < 5150
+    assert 5900 < surface.max() < 6000
+    waves = surface[:, 0].std(axis=-1)
+    assert waves.max() > 50
     model.close()
 
 

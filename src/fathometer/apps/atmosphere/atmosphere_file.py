@@ -17,13 +17,13 @@ from fathometer.apps.atmosphere.solver.physics import Forcing
 from fathometer.config.constraints import Allowed
 from fathometer.config.input_file import InputFile
 from fathometer.config.table import Table, key, section
-from fathometer.config.types import Count, FolderName, Loose
+from fathometer.config.types import Count, FileName, FolderName, Loose
 from fathometer.runs.restart_hint import DIRECTORY
 
 DAY = 86400.0
 LONGEST = 1e6  # days
 FIELDS = ("wind", "temperature", "pressure", "vorticity")
-SHALLOW = ("steady-zonal", "rossby-haurwitz", "jet")  # beginnings of shallow water
+SHALLOW = ("steady-zonal", "zonal", "rossby-haurwitz", "jet")  # beginnings of shallow water
 FOLDS = 43200.0  # s, in which the shortest waves are damped by e where the damping is left out
 LONGEST_STEP = 51000.0  # s, over the truncation, where the step is left out
 WHOLE = 1e-9  # of a step, by which an interval may miss a whole number of them
@@ -127,14 +127,32 @@ class PlanetTable(Table):
 class StartTable(Table):
     """The state at the beginning."""
 
-    kind: Literal["baroclinic-wave", "resting", "steady-zonal", "rossby-haurwitz", "jet"] = key(
+    kind: Literal["baroclinic-wave", "resting", "steady-zonal", "zonal", "rossby-haurwitz", "jet"] = key(
         "baroclinic-wave: two jets (Jablonowski and Williamson 2006); resting: air of one temperature, with a little "
-        "noise; of shallow water: steady-zonal, rossby-haurwitz (Williamson and others 1992, cases 2 and 6), jet "
-        "(Galewsky and others 2004)"
+        "noise; of shallow water: steady-zonal, zonal, rossby-haurwitz (Williamson and others 1992, cases 2, 5 and 6), "
+        "jet (Galewsky and others 2004)"
     )
     disturbed: bool = key("of baroclinic-wave and jet: whether a disturbance makes them break up", "", True)
     temperature: Annotated[float, Ge(100), Le(1000)] = key("of resting air", "K", 280.0)
     seed: Annotated[int, Ge(0), Le(2**63 - 1)] = key("of the noise", "", 1)
+
+
+class GroundTable(Table):
+    """Mountains, on top of the ground of the beginning."""
+
+    file: FileName | None = key("NetCDF: heights on the Gaussian grid of the run, with their latitudes", "", None)
+    variable: str = key("of the file", "", "surface_altitude")
+    height: Annotated[float, Ge(-2e4), Le(2e4)] | None = key("of a hill", "m", None)
+    radius: Annotated[float, Ge(0.01), Le(180)] | None = key("of the hill: where a cone ends, a bell is 1/e", "°", None)
+    latitude: Annotated[float, Ge(-90), Le(90)] = key("of the hill", "°", 30.0)
+    longitude: Annotated[float, Ge(-360), Le(360)] = key("of the hill", "°", 270.0)
+    shape: Literal["bell", "cone"] = key("of the hill", "", "bell")
+
+    @model_validator(mode="after")
+    def _agree(self) -> Self:
+        if (self.height is None) != (self.radius is None):
+            raise ValueError("height, radius: found one of them; needed: both, or none")
+        return self
 
 
 class PhysicsTable(Table):
@@ -212,6 +230,7 @@ class AtmosphereFile(InputFile):
     levels: LevelTable | None = key("levels of the air; left out: shallow water", "", None)
     planet: PlanetTable = section("the planet and its air", PlanetTable)
     start: StartTable = key("the beginning")
+    ground: GroundTable = section("mountains", GroundTable)
     physics: PhysicsTable = section("what forces the air", PhysicsTable)
     time: TimeTable = key("time steps")
     numerics: NumericsTable = section("damping and filter", NumericsTable)

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from fathometer.apps.atmosphere.atmosphere_file import AtmosphereFile
+from fathometer.apps.atmosphere.ground import heights_of
 from fathometer.apps.atmosphere.solver.equations import Equations, Primitive
 from fathometer.apps.atmosphere.solver.starts import (
     BaroclinicWave,
@@ -16,10 +22,14 @@ from fathometer.apps.atmosphere.solver.starts import (
     RossbyHaurwitz,
     Start,
     SteadyZonal,
+    Weather,
+    Zonal,
 )
 from fathometer.apps.atmosphere.solver.transform import Grid
 from fathometer.base.errors import InputError
 from fathometer.storage.reading import readable
+
+Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +38,33 @@ class AtmosphereCase:
 
     file: AtmosphereFile
     start: Start
+    heights: Floats
+
+    @cached_property
+    def _geopotential(self) -> Floats:
+        """Of the mountains, [latitude, longitude] from south to north."""
+        return self.heights * self.equations.planet.gravity
+
+    def ground(self, pair: int) -> Floats:
+        """Geopotential of the ground on a pair of latitudes, [hemisphere, longitude]."""
+        return self.start.ground(pair) + self._mountains(pair)
+
+    def _mountains(self, pair: int) -> Floats:
+        return np.stack([self._geopotential[-1 - pair], self._geopotential[pair]])
+
+    def weather(self, pair: int) -> Weather:
+        """That of the beginning, with what mountains take up: less water, or as much less surface pressure as lies
+        under them at the temperature of the lowest level. Raises InputError for mountains above the water."""
+        u, v, heat, pressure = self.start.weather(pair)
+        mountains = self._mountains(pair)
+        if self.equations.SHALLOW:
+            heat = heat - mountains[..., None]
+            if not (heat > 0).all():
+                raise InputError(
+                    f"{self.file.path}: [ground]: found {self.heights.max():.6g} m; allowed: mountains under the water"
+                )
+            return u, v, heat, pressure
+        return u, v, heat, pressure * np.exp(-mountains / (self.equations.planet.gas * heat[..., -1]))
 
     @property
     def grid(self) -> Grid:
@@ -58,15 +95,18 @@ class AtmosphereCase:
     def state_input(self) -> dict[str, Any]:
         """What of the input a state depends on, JSON-ready: a run of another one does not go on from it."""
         values = self.file.resolved()
-        names = ("levels", "planet", "start", "numerics")
+        names = ("levels", "planet", "start", "ground", "numerics")
         physics = {name: value for name, value in values["physics"].items() if name != "columns"}
         kept = {name: values.get(name) for name in names}
+        if self.file.ground.file is not None:
+            kept["heights"] = hashlib.sha1(self.heights.tobytes(), usedforsecurity=False).hexdigest()
         return kept | {"physics": physics, "grid": list(self.sizes), "step": self.file.step}
 
 
 def input_files(file: AtmosphereFile) -> list[Path]:
     """The files that a run reads. Raises InputError where one cannot be opened."""
-    return [readable(file.path)]
+    given = [] if file.ground.file is None else [file.directory / file.ground.file]
+    return [readable(path) for path in (file.path, *given)]
 
 
 def case_bytes(file: AtmosphereFile) -> int:
@@ -76,7 +116,8 @@ def case_bytes(file: AtmosphereFile) -> int:
 
 def case_of(file: AtmosphereFile) -> AtmosphereCase:
     """The input made ready."""
-    return AtmosphereCase(file, _start(file))
+    start = _start(file)
+    return AtmosphereCase(file, start, heights_of(file, start.grid))
 
 
 def _start(file: AtmosphereFile) -> Start:
@@ -85,6 +126,8 @@ def _start(file: AtmosphereFile) -> Start:
     match keys.kind:
         case "steady-zonal":
             return SteadyZonal(grid, planet)
+        case "zonal":
+            return Zonal(grid, planet)
         case "rossby-haurwitz":
             return RossbyHaurwitz(grid, planet)
         case "jet":

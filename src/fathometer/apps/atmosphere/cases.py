@@ -108,6 +108,10 @@ CASES: Mapping[str, Callable[[], str]] = MappingProxyType(
             what="Shallow water that stays as it is (Williamson and others 1992, case 2).",
             kind="steady-zonal", truncation=42, end=5.0, step=1200.0, damping=0.0,
         ),
+        "mountain": lambda: SHALLOW.format(
+            what="A flow meets a mountain (Williamson and others 1992, case 5).",
+            kind="zonal", truncation=42, end=15.0, step=1200.0, damping=1e15,
+        ) + '\n[ground]\nheight = 2000.0               # m\nradius = 20.0                 # degrees\nshape = "cone"\n',
         "rossby-haurwitz": lambda: SHALLOW.format(
             what="A wave of four periods (Williamson and others 1992, case 6).",
             kind="rossby-haurwitz", truncation=42, end=14.0, step=900.0, damping=1e15,

@@ -45,7 +45,7 @@ class AtmosphereSimulation(Simulation):
         check_ranks(case, comm.size)
         self._case = case
         transform = Transform(case.grid, comm, file.parallel.protocol, _native.threads())
-        self.model = SpectralModel(case.equations, transform, case.start.ground, file.damping, file.numerics.filter)
+        self.model = SpectralModel(case.equations, transform, case.ground, file.damping, file.numerics.filter)
         self._means = Diagnostics(self.model)
         self.physics: Physics | None = None
         if file.forcing is not None:
@@ -60,7 +60,7 @@ class AtmosphereSimulation(Simulation):
 
     def begin(self) -> None:
         """Collective. The state at the beginning."""
-        self.model.begin(self._case.start.weather)
+        self.model.begin(self._case.weather)
         means = self._look()
         check_step(self._case, means.speed)
         if self.physics is not None:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from fathometer.cli.restartable_command import RestartableCommand
 
 # As in apps/atmosphere/cases.py, imported when needed.
-CASES = ("baroclinic-wave", "steady-jet", "held-suarez", "day-night", "steady-zonal", "rossby-haurwitz", "jet")
+CASES = (
+    *("baroclinic-wave", "steady-jet", "held-suarez", "day-night"),
+    *("steady-zonal", "mountain", "rossby-haurwitz", "jet"),
+)
 
 DESCRIPTION = """\
 The air of a whole planet by spherical harmonics: primitive equations on hybrid levels, or shallow water, semi-implicit

@@ -149,11 +149,31 @@ class SteadyZonal(ShallowStart):
     def weather(self, pair: int) -> Weather:
         """The same for all longitudes."""
         latitude, _ = self._places(pair)
-        planet = self.planet
-        speed = 2 * math.pi * planet.radius / self.PERIOD
+        planet, speed = self.planet, self.speed
         drop = planet.radius * planet.rotation * speed + speed**2 / 2
-        still = np.zeros(1)
-        return self._shallow(speed * np.cos(latitude), still, self.GEOPOTENTIAL - drop * np.sin(latitude) ** 2)
+        height = self.equations.geopotential - drop * np.sin(latitude) ** 2
+        return self._shallow(speed * np.cos(latitude), np.zeros(1), height)
+
+    @property
+    def speed(self) -> float:
+        """At the equator, m/s."""
+        return 2 * math.pi * self.planet.radius / self.PERIOD
+
+
+class Zonal(SteadyZonal):
+    """The same on less water and more slowly, which meets a mountain (Williamson et al. 1992, case 5)."""
+
+    DEPTH, SPEED = 5960.0, 20.0
+
+    @cached_property
+    def equations(self) -> Shallow:
+        """Shallow water."""
+        return Shallow(self._planet, self._planet.gravity * self.DEPTH)
+
+    @property
+    def speed(self) -> float:
+        """At the equator."""
+        return self.SPEED
 
 
 class RossbyHaurwitz(ShallowStart):
