@@ -54,6 +54,7 @@ def test_a_storm_at_t42():
     model.close()
 
 
+@pytest.mark.verify
 @pytest.mark.skipif(not FULL, reason="some minutes")
 @pytest.mark.parametrize(("truncation", "expected"), [(63, 944.04), (85, 942.91)])
 def test_a_storm_at_higher_truncations(truncation, expected):
