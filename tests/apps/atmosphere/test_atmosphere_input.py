@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from atmosphere_support import water_values, wave_values
-from cli_support import here
+from cli_support import call, here
 from input_values import text_of
 
 from fathometer.apps.atmosphere.application import APPLICATION
@@ -89,6 +89,7 @@ def test_heights_of_a_file(tmp_path):
     assert np.array_equal(with_heights(tmp_path).heights, heights)
     for grid, values, words in (
         (np.linspace(-87, 87, 32), heights, "latitude 0: found -87.0000°; needed: -85.7606°"),
+        (latitudes + np.nan, heights, "latitude 0: found nan°"),
         (latitudes, heights[:, :32], r"surface_altitude: found the shape \(32, 32\); needed: \(32, 64\)"),
         (latitudes, heights + np.nan, "found a height that is no number"),
     ):
@@ -103,7 +104,7 @@ def test_heights_of_a_file(tmp_path):
 def test_a_mountain_above_the_water(tmp_path):
     path = tmp_path / "wave.toml"
     path.write_text(text_of(water_values(ground={"height": 20000.0, "radius": 10.0})))
-    done = here("atmosphere", path, "--quiet")
+    done = call("atmosphere", path, "--quiet", "--ranks", 2)
     assert done.code == 2
     assert "[ground]: found" in done.err
     assert "allowed: mountains under the water" in done.err

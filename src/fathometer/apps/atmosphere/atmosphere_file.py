@@ -289,6 +289,11 @@ class AtmosphereFile(InputFile):
         return round(self.time.end * DAY / self.step)
 
     @property
+    def last_step(self) -> int:
+        """With which a run ends."""
+        return min(self.steps, self.time.most_steps or self.steps)
+
+    @property
     def result_steps(self) -> int:
         """Between results."""
         return round((self.output.every or self.time.end) * DAY / self.step)

@@ -54,16 +54,11 @@ class AtmosphereCase:
 
     def weather(self, pair: int) -> Weather:
         """That of the beginning, with what mountains take up: less water, or as much less surface pressure as lies
-        under them at the temperature of the lowest level. Raises InputError for mountains above the water."""
+        under them at the temperature of the lowest level."""
         u, v, heat, pressure = self.start.weather(pair)
         mountains = self._mountains(pair)
         if self.equations.SHALLOW:
-            heat = heat - mountains[..., None]
-            if not (heat > 0).all():
-                raise InputError(
-                    f"{self.file.path}: [ground]: found {self.heights.max():.6g} m; allowed: mountains under the water"
-                )
-            return u, v, heat, pressure
+            return u, v, heat - mountains[..., None], pressure
         return u, v, heat, pressure * np.exp(-mountains / (self.equations.planet.gas * heat[..., -1]))
 
     @property
@@ -110,14 +105,22 @@ def input_files(file: AtmosphereFile) -> list[Path]:
 
 
 def case_bytes(file: AtmosphereFile) -> int:
-    """Memory that `case_of` takes."""
-    return 0
+    """Memory that `case_of` takes: heights, their geopotential, and one array on the way there."""
+    return 3 * 8 * math.prod(file.grid.shape)
 
 
 def case_of(file: AtmosphereFile) -> AtmosphereCase:
-    """The input made ready."""
+    """The input made ready. Raises InputError for mountains that are no mountains, or stand above the water."""
     start = _start(file)
-    return AtmosphereCase(file, start, heights_of(file, start.grid))
+    case = AtmosphereCase(file, start, heights_of(file, start.grid))
+    # Here and not where a rank's pairs are filled: all ranks have to end.
+    if start.equations.SHALLOW and case.heights.any():
+        for pair in range(start.grid.pairs):
+            if not (case.weather(pair)[2] > 0).all():
+                raise InputError(
+                    f"{file.path}: [ground]: found {case.heights.max():.6g} m; allowed: mountains under the water"
+                )
+    return case
 
 
 def _start(file: AtmosphereFile) -> Start:

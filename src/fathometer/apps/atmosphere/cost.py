@@ -11,7 +11,8 @@ from typing import Any, Literal
 
 from fathometer.apps.atmosphere.atmosphere_file import AtmosphereFile
 from fathometer.apps.atmosphere.case import AtmosphereCase, case_of, check_ranks
-from fathometer.apps.atmosphere.solver.transform import shared_waves
+from fathometer.apps.atmosphere.solver.equations import columns_of
+from fathometer.apps.atmosphere.solver.transform import rows_of, shared_waves
 from fathometer.base.errors import InputError
 from fathometer.parallel.decomposition import split
 from fathometer.plan.layouts import layouts_of
@@ -24,11 +25,6 @@ COMPLEX, DOUBLE, SINGLE = 16, 8, 4
 # Phases of a step.
 KERNEL = ("Legendre", "transpose", "grid", "spectral", "physics")
 CALLS = {"alltoallw": "MPI_Alltoallw", "alltoallv": "MPI_Alltoallv", "pairwise": "MPI_Sendrecv"}
-
-
-def columns_of(levels: int) -> tuple[int, int, int]:
-    """Of the state, of what is brought to the grid in a step, and of what comes back."""
-    return 3 * levels + 1, 5 * levels + 3, 6 * levels + 1
 
 
 def messages(case: AtmosphereCase, ranks: int, protocol: str) -> list[dict[str, Any]]:
@@ -58,7 +54,7 @@ def messages(case: AtmosphereCase, ranks: int, protocol: str) -> list[dict[str, 
 def array_bytes(case: AtmosphereCase, ranks: int, workers: int) -> dict[str, int]:
     """Memory of the arrays of the largest rank, by what takes it."""
     truncation, levels, _, longitudes = case.sizes
-    rows = max(sum(truncation + 2 - m for m in own) for own in shared_waves(truncation, ranks))
+    rows = max(rows_of(truncation, own) for own in shared_waves(truncation, ranks))
     waves, pairs = -(-(truncation + 1) // ranks), -(-case.grid.pairs // ranks)
     state, inward, back = columns_of(levels)
     rings = COMPLEX * 2 * (inward + back + 4 * levels + 1)
@@ -81,7 +77,7 @@ def array_bytes(case: AtmosphereCase, ranks: int, workers: int) -> dict[str, int
 
 def legendre_work(case: AtmosphereCase, columns: int) -> float:
     """Multiply-adds of the Legendre transforms of a step, of rows of one rank or of all."""
-    rows = sum(case.grid.truncation + 2 - m for m in range(case.grid.truncation + 1))
+    rows = rows_of(case.grid.truncation, range(case.grid.truncation + 1))
     return float(rows * case.grid.pairs * 2 * columns)
 
 
@@ -95,7 +91,7 @@ def plan(file: AtmosphereFile, machine: Machine, options: Mapping[str, Any]) -> 
     case = case_of(file)
     layouts = layouts_of(file.path, machine, options, lambda ranks, nodes: predict(case, machine, rates, ranks, nodes))
     names = ("truncation", "levels", "latitudes", "longitudes")
-    steps = steps_of(file)
+    steps = file.last_step
     record = {
         "schema_version": 1,
         "application": "plan",
@@ -109,11 +105,6 @@ def plan(file: AtmosphereFile, machine: Machine, options: Mapping[str, Any]) -> 
     return CostEstimate(record, [f"{told}, {steps} steps on {machine.name}", "", *layouts.table(machine)])
 
 
-def steps_of(file: AtmosphereFile) -> int:
-    """Steps of a run."""
-    return min(file.steps, file.time.most_steps or file.steps)
-
-
 def predict(case: AtmosphereCase, machine: Machine, rates: AtmosphereRates, ranks: int, nodes: int) -> Prediction:
     """The cost of a run. Raises InputError for ranks that do not share the work."""
     check_ranks(case, ranks)
@@ -123,8 +114,8 @@ def predict(case: AtmosphereCase, machine: Machine, rates: AtmosphereRates, rank
     slower = max(1.0, ranks / nodes / machine.cores_per_node)
     threads = max(1.0, machine.cores_per_node * nodes / ranks)
     share = slower / threads
-    steps = steps_of(file)
-    own_rows = max(sum(truncation + 2 - m for m in own) for own in shared_waves(truncation, ranks))
+    steps = file.last_step
+    own_rows = max(rows_of(truncation, own) for own in shared_waves(truncation, ranks))
     own_pairs = -(-case.grid.pairs // ranks)
     multiplied = own_rows * case.grid.pairs * 2 * (inward + back)
     places = 2 * own_pairs * longitudes
@@ -139,7 +130,7 @@ def predict(case: AtmosphereCase, machine: Machine, rates: AtmosphereRates, rank
     intervals = (file.course_steps, file.result_steps, file.output.restart_steps)
     looks = len({steps}.union(*(range(0, steps, interval) for interval in intervals)))
     written = SINGLE * latitudes * longitudes * (4 * levels + 1)
-    state = 2 * COMPLEX * (3 * levels + 1) * sum(truncation + 2 - m for m in range(truncation + 1))
+    state = 2 * COMPLEX * (3 * levels + 1) * rows_of(truncation, range(truncation + 1))
     states = 1 + steps // file.output.restart_steps
     write = machine.write_bytes_per_second * nodes
     weather = 4 * levels + 1

@@ -93,8 +93,7 @@ class AtmosphereFields(NetcdfSeries):
 
     def _coordinates(self, time: float) -> list[Variable]:
         grid, equations = self._case.grid, self._case.equations
-        north = np.degrees(np.arctan2(grid.sines, grid.cosines))
-        latitudes = np.concatenate([-north, north[::-1]])
+        latitudes = np.degrees(grid.latitudes_northward)
         found = [
             Variable(
                 "time",

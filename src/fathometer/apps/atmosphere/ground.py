@@ -28,8 +28,7 @@ def heights_of(file: AtmosphereFile, grid: Grid) -> Floats:
     if keys.height is None:
         return found
     assert keys.radius is not None
-    north = np.arctan2(grid.sines, grid.cosines)
-    latitude, longitude = np.concatenate([-north, north[::-1]])[:, None], grid.longitude
+    latitude, longitude = grid.latitudes_northward[:, None], grid.longitude
     lat, lon = math.radians(keys.latitude), math.radians(keys.longitude)
     cosine = math.sin(lat) * np.sin(latitude) + math.cos(lat) * np.cos(latitude) * np.cos(longitude - lon)
     distance = np.degrees(np.arccos(np.clip(cosine, -1, 1))) / keys.radius
@@ -48,15 +47,14 @@ def _read(path: Path, name: str, grid: Grid) -> Floats:
             )
         heights = np.asarray(file.read(name), np.float64)
         latitudes = np.asarray(file.read("latitude"), np.float64) if "latitude" in file.header.variables else None
-    north = np.degrees(np.arctan2(grid.sines, grid.cosines))
-    own = np.concatenate([-north, north[::-1]])
+    own = np.degrees(grid.latitudes_northward)
     if latitudes is not None and latitudes.shape == own.shape and latitudes[0] > latitudes[-1]:
         latitudes, heights = latitudes[::-1], heights[::-1]
     if latitudes is None or latitudes.shape != own.shape:
         raise InputError(f"{path}: latitude: missing, or of another length; needed: {grid.latitudes} of {name}")
-    away = np.abs(latitudes - own)
-    if not away.max() <= SAME * 180 / grid.latitudes:
-        worst = int(np.nanargmax(away))
+    away = np.nan_to_num(np.abs(latitudes - own), nan=np.inf)
+    if away.max() > SAME * 180 / grid.latitudes:
+        worst = int(away.argmax())
         raise InputError(
             f"{path}: latitude {worst}: found {latitudes[worst]:.4f}°; needed: {own[worst]:.4f}°, as of a Gaussian "
             f"grid of {grid.latitudes} latitudes"

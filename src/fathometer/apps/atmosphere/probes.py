@@ -9,7 +9,9 @@ from statistics import mean
 from typing import TYPE_CHECKING, Any
 
 from fathometer.apps.atmosphere.cases import probe_text
-from fathometer.apps.atmosphere.cost import array_bytes, columns_of, legendre_work
+from fathometer.apps.atmosphere.cost import array_bytes, legendre_work
+from fathometer.apps.atmosphere.solver.equations import columns_of
+from fathometer.apps.atmosphere.solver.transform import rows_of
 from fathometer.config.input_file import validated
 from fathometer.plan.machine_file import AtmosphereRates
 from fathometer.record.ranks import seconds
@@ -65,7 +67,7 @@ def _rates(record: Mapping[str, Any]) -> dict[str, float]:
     looks, written = len(results["course"]), len(results["field_files"])
     again = steps + (looks + written) * (4 * levels + 1) / (inward + back)
     figures = {figure["name"]: figure["value"] for figure in record["figures"]}
-    rows = sum(truncation + 2 - m for m in range(truncation + 1))
+    rows = rows_of(truncation, range(truncation + 1))
     unit = AtmosphereRates(legendre_seconds=0, grid_seconds=0, spectral_seconds=1).row_seconds(levels)
     return {
         "legendre_seconds": phases["Legendre"] / again / legendre_work(case, inward + back),

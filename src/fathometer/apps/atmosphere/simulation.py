@@ -19,7 +19,7 @@ from fathometer.apps.atmosphere.solver.equations import Primitive
 from fathometer.apps.atmosphere.solver.model import SpectralModel
 from fathometer.apps.atmosphere.solver.physics import Physics
 from fathometer.apps.atmosphere.solver.sums import Diagnostics, Means
-from fathometer.apps.atmosphere.solver.transform import Transform
+from fathometer.apps.atmosphere.solver.transform import Transform, rows_of
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.base.formatting import number_of
 from fathometer.record.envelope import Figure
@@ -53,7 +53,7 @@ class AtmosphereSimulation(Simulation):
             self.physics = Physics(file.forcing, case.equations, transform)
         self.fields = AtmosphereFields(case, transform, comm)
         self.files = {"fields": self.fields.folder}
-        self._end = min(file.steps, file.time.most_steps or file.steps)
+        self._end = file.last_step
         self.field_times: list[float] = []
         self._sound = False
         self._weather: tuple[int, Floats] | None = None  # with the steps before it
@@ -80,7 +80,7 @@ class AtmosphereSimulation(Simulation):
     def arrays(self) -> dict[str, StateArray]:
         """Coefficients of two times, real and imaginary parts next to each other, by m in its order."""
         truncation = self._case.grid.truncation
-        first = np.concatenate([[0], np.cumsum([truncation + 2 - m for m in range(truncation + 1)])])
+        first = np.concatenate([[0], np.cumsum([rows_of(truncation, [m]) for m in range(truncation + 1)])])
         begin = self.model.transform.sphere.begin
         found = {}
         for name, values in (("now", self.model.now), ("before", self.model.before)):

@@ -138,6 +138,11 @@ class Shallow:
 Equations = Primitive | Shallow
 
 
+def columns_of(levels: int) -> tuple[int, int, int]:
+    """Of coefficients of the state, of what is brought to the grid in a step, and of what comes back."""
+    return 3 * levels + 1, 5 * levels + 3, 6 * levels + 1
+
+
 def sigma_levels(count: int) -> tuple[Floats, Floats]:
     """a and b of levels of the same share of the surface pressure each."""
     return np.zeros(count + 1), np.arange(count + 1) / count

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fathometer.apps.atmosphere.solver.equations import Equations
+from fathometer.apps.atmosphere.solver.equations import Equations, columns_of
 from fathometer.apps.atmosphere.solver.transform import Transform
 from fathometer.base import ledger
 
@@ -54,7 +54,7 @@ class SpectralModel:
     @property
     def columns(self) -> tuple[int, int, int]:
         """Of coefficients of the state, of what is brought to the grid, and of what comes back."""
-        return 3 * self.levels + 1, 5 * self.levels + 3, 6 * self.levels + 1
+        return columns_of(self.levels)
 
     def begin(self, weather: Callable[[int], tuple[Floats, Floats, Floats, Floats]]) -> None:
         """Collective. The state of the beginning: winds and temperature [hemisphere, longitude, level], and surface

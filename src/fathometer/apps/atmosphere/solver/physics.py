@@ -78,7 +78,7 @@ class Physics:
 
     def advance(self) -> None:
         """`weather_now`, which has been filled, is the weather of the step before the next one."""
-        self.weather[...] = self.weather_now
+        self.weather, self.weather_now = self.weather_now, self.weather
 
     def sun(self, time: float) -> Floats:
         """Cosine of the zenith angle of the sun over each column of the rank, at a time in s."""

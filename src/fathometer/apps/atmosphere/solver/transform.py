@@ -12,7 +12,7 @@ have the same bits on any number of ranks and threads.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -68,10 +68,15 @@ class Grid:
         """Radians."""
         return np.asarray(np.arange(self.longitudes) * (2 * np.pi / self.longitudes))
 
+    @cached_property
+    def latitudes_northward(self) -> Floats:
+        """Of all latitudes, from south to north, radians."""
+        north = np.arctan2(self.sines, self.cosines)
+        return np.concatenate([-north, north[::-1]])
+
     def latitude(self, pair: int) -> Floats:
         """Of the hemispheres, radians."""
-        north = np.arctan2(self.sines[pair], self.cosines[pair])
-        return np.array([north, -north])
+        return self.latitudes_northward[[-1 - pair, pair]]
 
 
 def shared_waves(truncation: int, ranks: int) -> list[list[int]]:
@@ -89,6 +94,11 @@ def shared_waves(truncation: int, ranks: int) -> list[list[int]]:
             if turn < sizes[rank]:
                 found[rank].append(next(waves))
     return found
+
+
+def rows_of(truncation: int, waves: Iterable[int]) -> int:
+    """Rows of coefficients of some zonal wavenumbers (native/atmosphere/atmosphere.hpp)."""
+    return sum(truncation + 2 - m for m in waves)
 
 
 class Transform:
