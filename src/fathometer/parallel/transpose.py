@@ -101,10 +101,16 @@ class Method(ABC):
         comm: the ranks. sides: of SIDES. itemsize: bytes of a cell, whatever they mean.
     """
 
+    function: ClassVar[str]  # of MPI, called without overlap
     one_buffer: ClassVar[bool] = False  # whether all messages of a call lie in one, of `largest` bytes too
 
     def __init__(self, comm: MPI.Intracomm, sides: tuple[Side, Side], itemsize: int) -> None:
         self.comm, self.sides, self.itemsize = comm, sides, itemsize
+
+    @classmethod
+    def calls(cls, ranks: int) -> int:
+        """Of the function by each rank, where messages need not be cut."""
+        return 1
 
     @abstractmethod
     def move(self, source: np.ndarray, target: np.ndarray, sender: int) -> None:
@@ -149,6 +155,8 @@ def _nothing() -> None:
 
 class Alltoallw(Method):
     """Messages are parts of the arrays, in place."""
+
+    function = "MPI_Alltoallw"
 
     def __init__(self, comm: MPI.Intracomm, sides: tuple[Side, Side], itemsize: int) -> None:
         super().__init__(comm, sides, itemsize)
@@ -198,6 +206,7 @@ class Alltoallw(Method):
 class Alltoallv(Method):
     """Messages of all ranks one after the other in a buffer."""
 
+    function = "MPI_Alltoallv"
     one_buffer = True
 
     def __init__(self, comm: MPI.Intracomm, sides: tuple[Side, Side], itemsize: int) -> None:
@@ -248,6 +257,13 @@ class Alltoallv(Method):
 
 class Pairwise(Method):
     """One message at a time in a buffer: to the ranks above, each in turn, and from the ranks below."""
+
+    function = "MPI_Sendrecv"
+
+    @classmethod
+    def calls(cls, ranks: int) -> int:
+        """See `Method.calls`."""
+        return ranks - 1
 
     def __init__(self, comm: MPI.Intracomm, sides: tuple[Side, Side], itemsize: int) -> None:
         super().__init__(comm, sides, itemsize)

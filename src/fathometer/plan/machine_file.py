@@ -354,6 +354,11 @@ class Machine(Table):
         (x0, y0), (x1, y1) = ((entry.bytes, entry.seconds) for entry in table[place - 1 : place + 1])
         return max(y0 + (y1 - y0) * (bytes - x0) / (x1 - x0), min(y0, y1))
 
+    def rearrange_seconds(self, bytes: float, ranks_per_node: float) -> float:
+        """Seconds in which an array of a rank becomes messages, and messages an array: both are read and written, with
+        the rank's share of the memory's rate."""
+        return 4 * bytes * ranks_per_node / self.triad_bytes_per_second
+
     def ends(self, command: str, ranks_per_node: int = 1) -> RunEnds:
         """What surrounds the work of a run of a command: of one rank a node, or of several."""
         for ends in self.runs:

@@ -15,6 +15,7 @@ from fathometer.apps.atmosphere.solver.equations import columns_of
 from fathometer.apps.atmosphere.solver.transform import rows_of, shared_waves
 from fathometer.base.errors import InputError
 from fathometer.parallel.decomposition import split
+from fathometer.parallel.transpose import METHODS
 from fathometer.plan.layouts import layouts_of
 from fathometer.plan.machine_file import AtmosphereRates, Machine
 from fathometer.plan.phase import Phase
@@ -24,7 +25,6 @@ from fathometer.runs.application import CostEstimate
 COMPLEX, DOUBLE, SINGLE = 16, 8, 4
 # Phases of a step.
 KERNEL = ("Legendre", "transpose", "grid", "spectral", "physics")
-CALLS = {"alltoallw": "MPI_Alltoallw", "alltoallv": "MPI_Alltoallv", "pairwise": "MPI_Sendrecv"}
 
 
 def messages(case: AtmosphereCase, ranks: int, protocol: str) -> list[dict[str, Any]]:
@@ -38,12 +38,11 @@ def messages(case: AtmosphereCase, ranks: int, protocol: str) -> list[dict[str, 
         for (lo, hi), (first, last) in ((split(waves, ranks, r), split(pairs, ranks, r)) for r in range(ranks))
     )
     _, inward, back = columns_of(case.equations.levels)
-    calls = ranks - 1 if protocol == "pairwise" else 1
     return [
         {
             "what": what,
-            "function": CALLS[protocol],
-            "calls": calls,
+            "function": METHODS[protocol].function,
+            "calls": METHODS[protocol].calls(ranks),
             "messages": ranks * (ranks - 1),
             "bytes": 2 * COMPLEX * columns * (waves * pairs - kept),
         }
@@ -123,9 +122,8 @@ def predict(case: AtmosphereCase, machine: Machine, rates: AtmosphereRates, rank
     where: Literal["local", "network"] = "network" if nodes > 1 else "local"
     moved = messages(case, ranks, file.parallel.protocol)
     sent = sum(one["calls"] * machine.exchange_seconds(where, one["bytes"] / ranks / one["calls"]) for one in moved)
-    # Parts of an array become messages, and these an array: it is read and written twice.
     rings = COMPLEX * 2 * (truncation + 1) * own_pairs * (inward + back)
-    arranged = 4 * rings / (machine.triad_bytes_per_second * nodes / ranks) if ranks > 1 else 0.0
+    arranged = machine.rearrange_seconds(rings, ranks / nodes) if ranks > 1 else 0.0
     results = 2 + (steps - 1) // file.result_steps
     intervals = (file.course_steps, file.result_steps, file.output.restart_steps)
     looks = len({steps}.union(*(range(0, steps, interval) for interval in intervals)))

@@ -23,6 +23,7 @@ from fathometer.apps.plasma.solver.stepping import METHODS, POWERS, limits
 from fathometer.base.errors import InputError
 from fathometer.base.regular_file import read_regular
 from fathometer.parallel.decomposition import split
+from fathometer.parallel.transpose import METHODS as TRANSPOSES
 from fathometer.plan.counts import counts_to
 from fathometer.plan.layouts import layouts_of
 from fathometer.plan.machine_file import Machine, PlasmaRates
@@ -34,7 +35,6 @@ from fathometer.storage.json_text import json_values
 COMPLEX = 16
 # Phases of a step.
 KERNEL = ("velocities", "fields", "field lines", "bracket", "update", "transpose", "gather")
-CALLS = {"alltoallw": "MPI_Alltoallw", "alltoallv": "MPI_Alltoallv", "pairwise": "MPI_Sendrecv"}
 
 
 def messages(plasma: Plasma, ranks: tuple[int, int], protocol: str) -> list[dict[str, Any]]:
@@ -52,9 +52,9 @@ def messages(plasma: Plasma, ranks: tuple[int, int], protocol: str) -> list[dict
 
     if p1 > 1:
         kept = sum(a * b for a, b in zip(parts(velocities, p1), parts(places, p1), strict=True))
-        each = p1 - 1 if protocol == "pairwise" else 1
+        each = TRANSPOSES[protocol].calls(p1)
         moved = 2 * COMPLEX * modes * (velocities * places - kept)
-        add("transposes over velocities", CALLS[protocol], 2 * each, 2 * p2 * p1 * (p1 - 1), moved)
+        add("transposes over velocities", TRANSPOSES[protocol].function, 2 * each, 2 * p2 * p1 * (p1 - 1), moved)
         add(
             "velocity sums of all places", "MPI_Allgatherv", 1, p2 * p1 * (p1 - 1),
             plasma.fields * COMPLEX * modes * places * (p1 - 1),
@@ -62,9 +62,9 @@ def messages(plasma: Plasma, ranks: tuple[int, int], protocol: str) -> list[dict
     if p2 > 1 and plasma.nonlinear:
         rows = [n * points for n in parts(velocities, p1)]
         kept = sum(a * b for n in rows for a, b in zip(parts(modes, p2), parts(n, p2), strict=True))
-        each = p2 - 1 if protocol == "pairwise" else 1
+        each = TRANSPOSES[protocol].calls(p2)
         moved = 2 * COMPLEX * waves * (modes * sum(rows) - kept)
-        add("transposes over modes", CALLS[protocol], 2 * each, 2 * p1 * p2 * (p2 - 1), moved)
+        add("transposes over modes", TRANSPOSES[protocol].function, 2 * each, 2 * p1 * p2 * (p2 - 1), moved)
         add(
             "potentials of all modes", "MPI_Allgatherv", 1, p1 * p2 * (p2 - 1),
             p1 * plasma.fields * COMPLEX * modes * places * (p2 - 1),
@@ -182,8 +182,7 @@ def predict(
     where: Literal["local", "network"] = "network" if nodes > 1 else "local"
     moved = messages(plasma, shared, file.parallel.protocol)
 
-    # Parts of an array become messages, and these an array: it is read and written twice.
-    arranged = 4 * COMPLEX * own / (machine.triad_bytes_per_second * nodes / ranks)
+    arranged = machine.rearrange_seconds(COMPLEX * own, ranks / nodes)
 
     def exchange(words: str) -> tuple[float, int, int]:
         chosen = [one for one in moved if words in one["what"] or (words == "gather" and "all" in one["what"])]

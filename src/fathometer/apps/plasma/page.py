@@ -12,7 +12,7 @@ from typing import Any
 from fathometer.apps.plasma.shown import FIELDS, course_panel, field_panels, growth_panels, spectrum_panel
 from fathometer.base.formatting import bytes_in_words
 from fathometer.report.missing import panels_of_results, panels_or_missing
-from fathometer.report.parts import parts_panel
+from fathometer.report.parts import messages_panels, parts_panel
 from fathometer.runs.application import Heading, Panel
 
 PARTS = {
@@ -31,17 +31,6 @@ def parts_table(record: Mapping[str, Any]) -> Panel:
     return parts_panel(record, PARTS)
 
 
-def messages_panels(record: Mapping[str, Any]) -> list[Panel]:
-    """Messages of a stage, over all ranks."""
-    found = record["results"]["messages_of_a_stage"]
-    if not found:
-        return []
-    columns = [["what", "", ""], ["function", "", ""], ["calls a rank", "", "1"], ["messages", "", "1"]]
-    columns.append(["bytes", "", "bytes"])
-    rows = [[one[name] for name in ("what", "function", "calls", "messages", "bytes")] for one in found]
-    return [{"kind": "table", "title": "Messages of a stage", "columns": columns, "rows": rows}]
-
-
 def panels_of(record: Mapping[str, Any], folder: Path) -> list[Panel]:
     """The panels of a record that lies in a folder, with the fields beside it; a panel "missing" where one cannot be
     made."""
@@ -49,7 +38,7 @@ def panels_of(record: Mapping[str, Any], folder: Path) -> list[Panel]:
     if "course" in record["results"]:
         found += panels_or_missing("Growth rates", lambda: growth_panels(record))
         found += panels_or_missing("Spectrum", lambda: spectrum_panel(record))
-        found += panels_or_missing("Messages of a stage", lambda: messages_panels(record))
+        found += panels_or_missing("Messages of a stage", lambda: messages_panels(record, "stage"))
     return found + panels_of_results(
         record, (("Time series", "course", course_panel), ("Parts of a step", "balance", parts_table))
     )

@@ -85,7 +85,7 @@ void shallow_ring(const Ring &ring, int64_t places, const double *grid, const do
 // What a semi-implicit step needs (Hoskins & Simmons 1975). By n, then [level, level], columns first: the inverse of
 // the implicit operator; hydrostatic, energy: matrices G and tau, columns first; surface: R T_ref; mass: nu.
 struct Implicit {
-    std::vector<double> inverse, hydrostatic, energy, mass;
+    const double *inverse, *hydrostatic, *energy, *mass;
     double surface;
 };
 

@@ -10,8 +10,6 @@ namespace fathometer::atmosphere {
 namespace {
 
 // Complex arrays come as doubles, whose last axis is twice as long.
-using Doubles = std::vector<double>;
-
 class AtmosphereSphere {
   public:
     AtmosphereSphere(int64_t truncation, Input<int64_t, 1> waves, int64_t latitudes)
@@ -52,12 +50,12 @@ class AtmosphereSphere {
               Array<double, 2> now) const {
         const auto [levels] = shape_of<1>(mass);
         const int64_t degrees = own.truncation + 1;
-        const Implicit implicit{values_of("inverse", inverse, {degrees, levels, levels}),
-                                values_of("hydrostatic", hydrostatic, {levels, levels}),
-                                values_of("energy", energy, {levels, levels}), values_of("mass", mass, {levels}),
-                                surface};
+        const Implicit implicit{inverse.data(), hydrostatic.data(), energy.data(), mass.data(), surface};
         const Shape shape{own.rows(), 2 * state_columns(levels)};
-        check_arrays({{"flow_damping", flow_damping, {degrees}},
+        check_arrays({{"inverse", inverse, {degrees, levels, levels}},
+                      {"hydrostatic", hydrostatic, {levels, levels}},
+                      {"energy", energy, {levels, levels}},
+                      {"flow_damping", flow_damping, {degrees}},
                       {"temperature_damping", temperature_damping, {degrees}},
                       {"rates", rates, shape},
                       {"before", before, shape},

@@ -140,9 +140,9 @@ void leap(const Sphere &sphere, int64_t levels, double radius, double dt, const 
                     explicit_change(l2 + 2 * k + part) + steep * (implicit.surface * surface[part]);
             }
         }
-        add(implicit.hydrostatic.data(), steep, heat, right);
-        add(implicit.inverse.data() + n * levels * levels, 1.0, right, change);
-        add(implicit.energy.data(), -dt, change, heat);
+        add(implicit.hydrostatic, steep, heat, right);
+        add(implicit.inverse + n * levels * levels, 1.0, right, change);
+        add(implicit.energy, -dt, change, heat);
         for (int part = 0; part < 2; ++part) {
             double sum = 0;
             for (int64_t k = 0; k < levels; ++k)
