@@ -5,23 +5,13 @@ import pytest
 from atmosphere_support import water_values, wave_values
 from cli_support import call, here
 from input_values import text_of
+from restartable_runs import problem
 
 from fathometer.apps.atmosphere.application import APPLICATION
 from fathometer.apps.atmosphere.case import case_of, check_ranks
 from fathometer.base.errors import InputError
 
 LEVELS = {"a": [200.0, 100.0, 0.0], "b": [0.0, 0.5, 1.0]}
-
-
-def problem(tmp_path, values):
-    path = tmp_path / "wave.toml"
-    path.write_text(text_of(values))
-    with pytest.raises(InputError) as raised:
-        APPLICATION.load(path)
-    text = str(raised.value)
-    assert "\n" not in text
-    assert text.startswith(f"{path}: ")
-    return text
 
 
 @pytest.mark.parametrize(
@@ -55,7 +45,7 @@ def problem(tmp_path, values):
     ],
 )
 def test_wrong_files(values, words, tmp_path):
-    assert words in problem(tmp_path, values)
+    assert words in problem(APPLICATION, tmp_path / "run.toml", values)
 
 
 def write_heights(path, latitudes, values, name="surface_altitude"):

@@ -1,13 +1,10 @@
 """Runs of an atmosphere as users start them: the same bits on any ranks and in parts, files, page, cases."""
 
-import json
-import subprocess
-
 import numpy as np
 import pytest
 from atmosphere_support import DAY, water_values, wave_values
-from cli_support import clean_environment, program, run
-from input_values import text_of
+from cli_support import run
+from restartable_runs import begin, record, results, started
 
 from fathometer.apps.atmosphere.application import APPLICATION
 from fathometer.apps.atmosphere.case import case_of
@@ -15,40 +12,14 @@ from fathometer.apps.atmosphere.cases import CASES
 from fathometer.cli.commands import atmosphere
 
 
-def begin(folder, values):
-    folder.mkdir()
-    (folder / "run.toml").write_text(text_of(values))
-    return folder
-
-
-def started(folder, *words):
-    done = subprocess.run(
-        [*program(), "atmosphere", folder / "run.toml", "--quiet", *words],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=clean_environment(),
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    return folder
-
-
-def results(folder):
-    return {path.name: path.read_bytes() for path in sorted((folder / "out/fields").iterdir())}
-
-
-def record(folder):
-    return json.loads((folder / "out/run.json").read_text())
-
-
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
-    return started(begin(tmp_path_factory.mktemp("atmosphere") / "whole", wave_values()))
+    return started("atmosphere", begin(tmp_path_factory.mktemp("atmosphere") / "whole", wave_values()))
 
 
 @pytest.fixture(scope="module")
 def water(tmp_path_factory):
-    return started(begin(tmp_path_factory.mktemp("atmosphere") / "water", water_values()))
+    return started("atmosphere", begin(tmp_path_factory.mktemp("atmosphere") / "water", water_values()))
 
 
 def test_what_is_written(whole):
@@ -102,7 +73,7 @@ def forced_values():
 
 @pytest.fixture(scope="module")
 def forced(tmp_path_factory):
-    return started(begin(tmp_path_factory.mktemp("atmosphere") / "forced", forced_values()))
+    return started("atmosphere", begin(tmp_path_factory.mktemp("atmosphere") / "forced", forced_values()))
 
 
 @pytest.mark.parametrize(
@@ -111,9 +82,9 @@ def forced(tmp_path_factory):
 def test_parts_on_other_ranks_have_the_bits_of_one(values, reference, request, tmp_path):
     before = request.getfixturevalue(reference)
     folder = begin(tmp_path / "parts", values())
-    started(folder, "--ranks", "2", "--set", "time.most_steps=11")
+    started("atmosphere", folder, "--ranks", "2", "--set", "time.most_steps=11")
     more = ["--set", "physics.columns=64"] if reference == "forced" else []
-    started(folder, "--ranks", "3", "--resume", "--set", "parallel.protocol=alltoallw", *more)
+    started("atmosphere", folder, "--ranks", "3", "--resume", "--set", "parallel.protocol=alltoallw", *more)
     mine, theirs = results(folder), results(before)
     assert mine[list(mine)[-1]] == theirs[list(theirs)[-1]]
     last = [record(one)["results"]["course"][-1] for one in (folder, before)]
@@ -122,8 +93,8 @@ def test_parts_on_other_ranks_have_the_bits_of_one(values, reference, request, t
 
 def test_a_longer_run_goes_on(whole, tmp_path):
     folder = begin(tmp_path / "longer", wave_values(time={"end": 0.5}))
-    started(folder)
-    started(folder, "--resume", "--set", "time.end=1.0")
+    started("atmosphere", folder)
+    started("atmosphere", folder, "--resume", "--set", "time.end=1.0")
     assert results(folder) == results(whole)
 
 
@@ -144,7 +115,7 @@ def test_cases_are_read_and_take_a_step(name, tmp_path, capsys):
     assert again.code == 2
     assert "exists" in again.err
     assert case_of(APPLICATION.load(path)).grid.truncation in (42, 85)
-    started(tmp_path, "--set", "time.most_steps=1")
+    started("atmosphere", tmp_path, "--set", "time.most_steps=1")
     assert record(tmp_path)["results"]["steps"] == 1
 
 
@@ -157,6 +128,6 @@ def test_what_radiation_leaves(forced):
 
 def test_resting_air_stays_nearly_at_rest(tmp_path):
     """Its noise of temperature moves it by no more than some cm/s."""
-    folder = started(begin(tmp_path / "rest", wave_values(start={"kind": "resting"})))
+    folder = started("atmosphere", begin(tmp_path / "rest", wave_values(start={"kind": "resting"})))
     last = record(folder)["results"]["course"][-1]
     assert 0 < last["largest_speed"] < 0.5

@@ -4,23 +4,13 @@ import pytest
 from cli_support import run
 from input_values import text_of
 from plasma_inputs import IONS, box_values, linear_values
+from restartable_runs import problem
 
 from fathometer.apps.plasma.application import APPLICATION
 from fathometer.apps.plasma.case import case_of, ranks_of
 from fathometer.base.errors import InputError
 
 ELECTRONS = {"name": "electrons", "charge": -1.0, "mass": 0.01}
-
-
-def problem(tmp_path, values):
-    path = tmp_path / "box.toml"
-    path.write_text(text_of(values))
-    with pytest.raises(InputError) as raised:
-        APPLICATION.load(path)
-    text = str(raised.value)
-    assert "\n" not in text
-    assert text.startswith(f"{path}: ")
-    return text
 
 
 @pytest.mark.parametrize(
@@ -61,7 +51,7 @@ def problem(tmp_path, values):
     ],
 )
 def test_wrong_files(values, words, tmp_path):
-    assert words in problem(tmp_path, values)
+    assert words in problem(APPLICATION, tmp_path / "run.toml", values)
 
 
 @pytest.mark.parametrize(

@@ -1,52 +1,25 @@
 """Runs of a plasma as users start them: the same bits on any ranks and in parts, files, page, cases."""
 
-import json
-import subprocess
-
 import numpy as np
 import pytest
-from cli_support import clean_environment, program, run
-from input_values import text_of
+from cli_support import run
 from plasma_inputs import box_values, linear_values
+from restartable_runs import begin, record, results, started
 
 from fathometer.apps.plasma.cases import CASES
 from fathometer.storage.datasets.reader import DatasetFile
 
 
-def begin(folder, values):
-    folder.mkdir()
-    (folder / "box.toml").write_text(text_of(values))
-    return folder
-
-
-def started(folder, *words):
-    done = subprocess.run(
-        [*program(), "plasma", folder / "box.toml", "--quiet", *words],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=clean_environment(),
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    return folder
-
-
-def results(folder):
-    return {path.name: path.read_bytes() for path in sorted((folder / "out/fields").iterdir())}
-
-
-def record(folder):
-    return json.loads((folder / "out/run.json").read_text())
-
-
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
-    return started(begin(tmp_path_factory.mktemp("plasma") / "whole", box_values()))
+    return started("plasma", begin(tmp_path_factory.mktemp("plasma") / "whole", box_values()))
 
 
 @pytest.fixture(scope="module")
 def growing(tmp_path_factory):
-    return started(begin(tmp_path_factory.mktemp("plasma") / "linear", linear_values(output={"course_steps": 5})))
+    return started(
+        "plasma", begin(tmp_path_factory.mktemp("plasma") / "linear", linear_values(output={"course_steps": 5}))
+    )
 
 
 def test_what_is_written(whole):
@@ -80,8 +53,8 @@ def test_parts_on_other_ranks_have_the_bits_of_one(values, reference, request, t
     before = request.getfixturevalue(reference)
     changes = {} if values is box_values else {"output": {"course_steps": 5}}
     folder = begin(tmp_path / "parts", values(**changes))
-    started(folder, "--ranks", "2", "--set", "time.most_steps=7", "--set", "parallel.overlap=true")
-    started(folder, "--ranks", "3", "--resume", "--set", "parallel.protocol=alltoallw")
+    started("plasma", folder, "--ranks", "2", "--set", "time.most_steps=7", "--set", "parallel.overlap=true")
+    started("plasma", folder, "--ranks", "3", "--resume", "--set", "parallel.protocol=alltoallw")
     mine, theirs = results(folder), results(before)
     assert mine[list(mine)[-1]] == theirs[list(theirs)[-1]]
     last = [record(one)["results"]["course"][-1] for one in (folder, before)]
@@ -97,7 +70,7 @@ def test_growth_of_a_linear_run(growing):
 
 def test_a_linear_run_ends_when_its_rates_stay(tmp_path):
     folder = begin(tmp_path / "ends", linear_values(time={"end": 200.0, "tolerance": 0.01}))
-    started(folder, "--ranks", "2")
+    started("plasma", folder, "--ranks", "2")
     found = record(folder)["results"]
     assert found["time_R_over_v"] < 100
     assert max(mode["change"] for mode in found["modes"]) <= 0.01
@@ -119,7 +92,7 @@ def test_large_potentials_are_scaled(tmp_path, monkeypatch):
 def run_here(folder):
     from cli_support import here
 
-    return here("plasma", folder / "box.toml", "--quiet", "--ranks", "1").code
+    return here("plasma", folder / "run.toml", "--quiet", "--ranks", "1").code
 
 
 def test_the_page_is_made_again(whole, tmp_path, capsys):
@@ -152,9 +125,9 @@ def test_cases_are_read(name, tmp_path, capsys):
 @pytest.mark.parametrize("name", list(CASES))
 def test_cases_take_a_step(name, tmp_path):
     """As they are, but for fewer modes of the largest one."""
-    (tmp_path / "box.toml").write_text(CASES[name]())
+    (tmp_path / "run.toml").write_text(CASES[name]())
     less = ["--set", "modes.ky_number=8"] if name == "standard-64" else []
-    started(tmp_path, "--set", "time.most_steps=1", *less)
+    started("plasma", tmp_path, "--set", "time.most_steps=1", *less)
     assert record(tmp_path)["results"]["steps"] == 1
 
 
@@ -168,7 +141,7 @@ def test_growth_does_not_depend_on_rows(tmp_path):
             time={"end": 12.0},
             output={"course_steps": steps, "every": 12.0},
         )
-        folder = started(begin(tmp_path / f"{steps}", values))
+        folder = started("plasma", begin(tmp_path / f"{steps}", values))
         [mode] = record(folder)["results"]["modes"]
         found.append(mode)
     assert found[0] == found[1]
@@ -186,5 +159,5 @@ def test_noise_of_zonal_flows_is_something(tmp_path):
     values = linear_values(
         modes={"kind": "joined", "kx": [0.1], "theta": 8}, initial={"kind": "noise"}, time={"end": 0.2}
     )
-    folder = started(begin(tmp_path / "zonal", values))
+    folder = started("plasma", begin(tmp_path / "zonal", values))
     assert record(folder)["results"]["course"][-1]["phi_zonal"] > 0
