@@ -140,7 +140,7 @@ LAYERS = {
     "fathometer.apps.atmosphere.solver": """
         physics starts sums
         model
-        equations transform
+        columns equations transform
     """,
     "fathometer.apps.plasma.solver": """
         stepping

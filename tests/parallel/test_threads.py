@@ -111,6 +111,13 @@ def test_bind_takes_all_cpus_and_unbind_gives_them_back(world):
     assert again.as_dict()["threads"] == len(mask) + 1
 
 
+def test_threads_that_are_not_to_be_bound_run_anywhere(world):
+    mask = os.sched_getaffinity(0)
+    binding = threads.bind(world, None, pin=False)
+    assert (binding.pinned, binding.oversubscribed, binding.threads) == (False, False, len(mask))
+    assert binding.actual == [sorted(mask)] * len(mask)
+
+
 def test_bind_refuses_no_threads(world):
     with pytest.raises(InputError, match="threads 0: the number of threads must be at least 1"):
         threads.bind(world, 0)

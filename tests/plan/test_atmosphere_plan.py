@@ -26,7 +26,7 @@ def measured(folder, text, *words):
 def machine(tmp_path_factory):
     """One whose rates are those of a small run here."""
     folder = tmp_path_factory.mktemp("machine")
-    texts = [probe_text(forcing).replace("most_steps = 20", "most_steps = 4") for forcing in FORCINGS]
+    texts = [probe_text(forcing).replace("most_steps = 20", "most_steps = 4") for forcing in FORCINGS.values()]
     rates = rates_of([[measured(folder / f"{number}", text)] for number, text in enumerate(texts)])
     assert all(value > 0 for name, value in rates.model_dump().items() if name != "process_bytes")
     save_machine(folder / "here.json", MACHINE.model_copy(update={"atmosphere": rates}))

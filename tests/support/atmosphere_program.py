@@ -1,13 +1,15 @@
-"""On several ranks: steps of atmospheres by all protocols, as a hash of what comes out of each."""
+"""On several ranks: steps of atmospheres by all protocols and balances of columns, a hash of what comes out of each."""
 
 import hashlib
 import sys
+from dataclasses import replace
 
 import numpy as np
 from atmosphere_support import grid_of, wave
 from mpi4py import MPI
 
 from fathometer import _native
+from fathometer.apps.atmosphere.solver.columns import BALANCES, LAYOUTS
 from fathometer.apps.atmosphere.solver.equations import Planet
 from fathometer.apps.atmosphere.solver.model import SpectralModel
 from fathometer.apps.atmosphere.solver.physics import Forcing, Physics
@@ -21,14 +23,15 @@ FORCING = Forcing(False, True, 1365.0, 0.3, 50)
 STARTS = {"air": wave(21, True, 5), "water": Jet(grid_of(21), Planet(6.37122e6, 7.292e-5), True)}
 
 
-def hash_of(name, start, protocol, threads):
+def hash_of(name, start, protocol, threads, forcing=FORCING):
     """Of coefficients, fields, means and spectrum after three steps."""
     _native.set_threads(threads)
     model = SpectralModel(start.equations, Transform(start.grid, COMM, protocol, threads), start.ground, damping=1e16)
     model.begin(start.weather)
     physics = None
     if name == "air":
-        physics = Physics(FORCING, start.equations, model.transform)
+        nodes = [rank // 2 for rank in range(COMM.size)]
+        physics = Physics(forcing, start.equations, model.transform, nodes)
         physics.begin(model.weather())
     for number in range(3):
         if physics is None:
@@ -58,6 +61,14 @@ def hash_of(name, start, protocol, threads):
     return hashlib.sha1(whole + fields.tobytes() + np.array(seen).tobytes()).hexdigest()
 
 
+def ways():
+    """Of sharing columns out, and of moving them."""
+    for layout in LAYOUTS:
+        for balance in BALANCES:
+            for all_to_all in (True, False):
+                yield replace(FORCING, layout=layout, balance=balance, all_to_all=all_to_all)
+
+
 def main():
     for name, start in STARTS.items():
         for protocol in sys.argv[1:]:
@@ -65,6 +76,10 @@ def main():
                 found = hash_of(name, start, protocol, threads)
                 if COMM.rank == 0:
                     print(name, found, flush=True)
+    for forcing in ways():
+        found = hash_of("air", STARTS["air"], "alltoallv", 2, forcing)
+        if COMM.rank == 0:
+            print("air", found, flush=True)
 
 
 with Ledger(0.0, "start-up"):

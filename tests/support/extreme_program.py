@@ -23,10 +23,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, get_args
 
+import atmosphere_support
 import cli_support
 import elastic_surveys
+import flow_inputs
 import numpy as np
 import ocean_inputs
+import plasma_inputs
 import reactive_flows
 import time_survey_support
 from input_values import text_of
@@ -98,6 +101,22 @@ def _flow(folder: Path) -> dict[str, Any]:
     return reactive_flows.values(time__end=2000.0)
 
 
+def _box(folder: Path) -> dict[str, Any]:
+    return flow_inputs.box_values(**flow_inputs.CHANNEL)
+
+
+def _air(folder: Path) -> dict[str, Any]:
+    return atmosphere_support.wave_values(physics={"forcing": "radiation"}, ground={"height": 1000.0, "radius": 20.0})
+
+
+def _water(folder: Path) -> dict[str, Any]:
+    return atmosphere_support.water_values(time={"end": 0.25, "step": 1800.0}, output={})
+
+
+def _plasma(folder: Path) -> dict[str, Any]:
+    return plasma_inputs.box_values()
+
+
 def _survey_model() -> type[BaseModel]:
     from fathometer.seismic.survey import Survey
 
@@ -116,6 +135,24 @@ def _flow_model() -> type[BaseModel]:
     return FlowFile
 
 
+def _box_model() -> type[BaseModel]:
+    from fathometer.apps.flow.flow_file import IncompressibleFile
+
+    return IncompressibleFile
+
+
+def _atmosphere_model() -> type[BaseModel]:
+    from fathometer.apps.atmosphere.atmosphere_file import AtmosphereFile
+
+    return AtmosphereFile
+
+
+def _plasma_model() -> type[BaseModel]:
+    from fathometer.apps.plasma.plasma_file import PlasmaFile
+
+    return PlasmaFile
+
+
 # The command, what writes its input files and gives its values, and the model of its input.
 APPLICATIONS: dict[str, tuple[str, Callable[[Path], dict[str, Any]], Callable[[], type[BaseModel]]]] = {
     "migrate": ("migrate", _migration, _survey_model),
@@ -125,6 +162,10 @@ APPLICATIONS: dict[str, tuple[str, Callable[[Path], dict[str, Any]], Callable[[]
     "plan": ("plan", _planned, _survey_model),
     "ocean": ("ocean", _ocean, _ocean_model),
     "reactive": ("reactive", _flow, _flow_model),
+    "flow": ("flow", _box, _box_model),
+    "atmosphere": ("atmosphere", _air, _atmosphere_model),
+    "shallow water": ("atmosphere", _water, _atmosphere_model),
+    "plasma": ("plasma", _plasma, _plasma_model),
 }
 
 

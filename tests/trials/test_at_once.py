@@ -8,8 +8,12 @@ import shutil
 from importlib.util import find_spec
 
 import pytest
+from atmosphere_support import wave_values
 from cli_support import MIGRATE, MODEL, finish, inputs, program, start, survey
 from elastic_surveys import IN_2D, elastic_survey
+from flow_inputs import box_values
+from input_values import text_of
+from plasma_inputs import box_values as plasma_values
 
 from fathometer.apps.ocean.cases import gyre_text
 from fathometer.apps.reactive.demo import flow_text
@@ -55,10 +59,26 @@ def reactive(folder, suffix):
     return "reactive", folder / "flow.toml"
 
 
+def atmosphere(folder, suffix):
+    (folder / "air.toml").write_text(text_of(wave_values()))
+    return "atmosphere", folder / "air.toml"
+
+
+def flow(folder, suffix):
+    (folder / "box.toml").write_text(text_of(box_values()))
+    return "flow", folder / "box.toml"
+
+
+def plasma(folder, suffix):
+    (folder / "plasma.toml").write_text(text_of(plasma_values()))
+    return "plasma", folder / "plasma.toml"
+
+
 CASES = [
     *((application, suffix) for application in (migrate, migrate_time, prepare) for suffix in SUFFIXES),
     *((elastic, suffix) for suffix in STEPPED),
     *((model, ".segy"), (ocean, ".nc"), (reactive, ".h5")),
+    *((application, ".nc") for application in (atmosphere, flow, plasma)),
 ]
 
 

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from atmosphere_support import wave_values
 from cli_support import INTERVAL, MIGRATE, MODEL, survey
 from elastic_surveys import IN_2D, elastic_survey
 from failing_calls import ERRORS, OnRanks, Server, Tried, library
@@ -28,6 +29,7 @@ from flow_inputs import box_values
 from input_values import text_of
 from kill_support import gone
 from ocean_inputs import ocean_values
+from plasma_inputs import box_values as plasma_values
 from reactive_flows import values as flow_values
 from time_survey_support import PATCH, record_noise
 
@@ -64,6 +66,13 @@ OCEAN = ocean_values(
 )
 FLOW = flow_values(time__end=5000.0, output={"every": 2000.0, "restart_steps": 2, "fields": ["pH"]})
 BOX = box_values(time__step=0.02, output={"every": 0.04, "restart_steps": 2})
+AIR = wave_values(
+    levels={"count": 2},
+    time={"end": 0.25, "step": 3600.0},
+    physics={"forcing": "radiation", "layout": "blocks", "balance": "all"},
+    output={"every": 0.125, "restart_steps": 3},
+)
+PLASMA = plasma_values(time={"end": 0.5})
 ELASTIC = {"propagation__duration": 0.03, "tuning__search": "never", "source__kind": "double-couple"}
 
 
@@ -133,6 +142,8 @@ CASES = {
     "ocean": Case(
         "ocean", toml(OCEAN), ("--resume",), ("fields/*", "restart/*6/*"), ("course", "balance", "field_files")
     ),
+    "atmosphere": Case("atmosphere", toml(AIR), ("--resume",), ("fields/*", "restart/*6/*"), ("field_times_seconds",)),
+    "plasma": Case("plasma", toml(PLASMA), ("--resume",), ("fields/*",)),
     "reactive": Case(
         "reactive",
         toml(FLOW),
@@ -353,7 +364,7 @@ def on_two_ranks(trials: Trials, preloaded: Path, name: str, rank: int, seed: in
 
 @pytest.mark.trials
 @pytest.mark.parametrize("rank", [0, 1])
-@pytest.mark.parametrize("name", ["migrate", "elastic", "flow", "ocean", "reactive"])
+@pytest.mark.parametrize("name", ["migrate", "elastic", "flow", "ocean", "atmosphere", "plasma", "reactive"])
 def test_calls_of_one_of_two_ranks_fail(trials: Trials, preloaded: Path, name: str, rank: int) -> None:
     require(name)
     seed = SystemRandom().randrange(10**6)

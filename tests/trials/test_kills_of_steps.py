@@ -10,12 +10,14 @@ import signal
 import time
 
 import pytest
+from atmosphere_support import wave_values
 from cli_support import finish, partial, program, start
 from elastic_surveys import IN_2D, elastic_survey
 from flow_inputs import CHANNEL, box_values
 from input_values import text_of
 from kill_support import gone, kill
 from ocean_inputs import ocean_values
+from plasma_inputs import box_values as plasma_values
 from reactive_flows import values
 from test_kills import victims
 
@@ -36,7 +38,15 @@ CHANNELS = box_values(
     | {"grid__cells": [24, 20, 16], "time__end": 3.0}
     | {"output": {"every": 0.2, "restart_steps": 7, "tecplot": {"series": "file"}}}
 )
+AIR = wave_values(
+    physics={"forcing": "radiation", "layout": "blocks", "balance": "all"},
+    time={"end": 5.0},
+    output={"every": 0.5, "restart_steps": 11},
+)
+PLASMA = plasma_values(time={"end": 8.0})
 CASES = {
+    "atmosphere": (lambda folder: toml(folder, AIR), 2, ("fields/*", "restart/*/*")),
+    "plasma": (lambda folder: toml(folder, PLASMA), 2, ("fields/*", "restart/*/*")),
     "flow": (lambda folder: toml(folder, CHANNELS), 2, ("fields/*", "restart/*/*")),
     "ocean": (lambda folder: toml(folder, OCEAN), 2, ("fields/*", "restart/00000600/*")),
     "reactive": (lambda folder: toml(folder, FLOW), 1, ("fields/*", "flow.xdmf", "restart/*/*")),

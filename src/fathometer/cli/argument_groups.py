@@ -114,6 +114,12 @@ def add_ranks(parser: argparse.ArgumentParser) -> None:
     """Of commands that run on ranks."""
     add_rank_count(parser, int, "start N MPI ranks (default: as launched, or 1)")
     parser.add_argument("--threads", type=int, metavar="T", help="threads a rank (default: all its cores)")
+    parser.add_argument(
+        "--bind",
+        choices=("cores", "none"),
+        default="cores",
+        help="none: threads go where the system has them go (default: each stays on a core)",
+    )
     add_quiet(parser)
 
 

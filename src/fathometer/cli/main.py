@@ -178,7 +178,7 @@ def _run_bound(command: Command, options: Options, words: list[str], comm: MPI.I
                 print_line(line)
 
     assert command.run_on_ranks is not None, "the only one of the two that is left"
-    binding = bind(comm, options.threads)
+    binding = bind(comm, options.threads, options.bind == "cores")
     account = current()
     assert account is not None, "main has opened it"
     zero = trace.zero(comm) if path is not None else 0.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -9,7 +10,7 @@ from time import sleep
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from fathometer.base import ledger
-from fathometer.base.errors import FathometerError, system_error
+from fathometer.base.errors import FathometerError, InputError, system_error
 from fathometer.base.signals import hold, release
 
 if TYPE_CHECKING:
@@ -91,6 +92,25 @@ def _done_within(request: Request, seconds: float) -> bool:
             return False
         sleep(NAP_SECONDS)
     return True
+
+
+@contextmanager
+def together(comm: MPI.Intracomm, error: str = "") -> Iterator[None]:
+    """Collective. The block, with interrupts deferred, once all ranks are here; or, where any of them has an error, the
+    InputError of the lowest one instead.
+
+    By MPI_Iallreduce with MPI_Test: it costs what a barrier does, and the wait can be interrupted.
+    """
+    from mpi4py import MPI
+
+    mine, anyone = bytearray([bool(error)]), bytearray(1)
+    begin = partial(comm.Iallreduce, [mine, MPI.BYTE], [anyone, MPI.BYTE], MPI.BOR)
+    with arrived(comm, begin, os.sched_yield):  # where ranks share a core, the last one may need it
+        if anyone[0]:
+            with collective_errors(comm):
+                if error:
+                    raise InputError(f"rank {comm.rank}: {error}")
+        yield
 
 
 def all_arrived(comm: MPI.Intracomm, patience: float | None = None) -> bool:

@@ -168,12 +168,12 @@ def divide(masks: Sequence[set[int]], where: Mapping[int, Place]) -> list[list[i
     return shares
 
 
-def bind(comm: "MPI.Intracomm", threads: int | None) -> Binding:
+def bind(comm: "MPI.Intracomm", threads: int | None, pin: bool = True) -> Binding:
     """Collective. Set this rank's number of OpenMP threads and pin them, by the masks of all ranks on its node.
 
     threads: of this rank; None: as many as it has cpus.
 
-    Threads are not pinned where cpus are oversubscribed, nor where a single rank leaves some of its cpus
+    Threads are not pinned without `pin`, where cpus are oversubscribed, nor where a single rank leaves some of its cpus
     idle: another program may have pinned itself to the same first ones. Pair with `unbind`: pinning narrows
     the calling thread's own mask. Raises InputError where `threads` is not positive, or too large for the cpus.
     """
@@ -195,7 +195,7 @@ def bind(comm: "MPI.Intracomm", threads: int | None) -> Binding:
     if threads is not None and threads > limit:
         raise InputError(f"--threads {threads}: at most {limit} threads a rank are allowed on the {cpus} cpus here")
     choice = choose_cpus(masks, local_rank, threads, places(set().union(*masks)))
-    pinned = not choice.oversubscribed and (len(masks) > 1 or choice.threads == len(mask))
+    pinned = pin and not choice.oversubscribed and (len(masks) > 1 or choice.threads == len(mask))
     _native.set_threads(choice.threads)
     if pinned:
         _native.pin_threads(choice.cpus)

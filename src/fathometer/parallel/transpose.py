@@ -28,7 +28,6 @@ import math
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
@@ -40,7 +39,7 @@ from mpi4py import MPI
 
 from fathometer.base import ledger
 from fathometer.base.errors import InputError
-from fathometer.parallel.collectives import LARGEST_MESSAGE, arrived, collective_errors
+from fathometer.parallel.collectives import LARGEST_MESSAGE, arrived, together
 from fathometer.parallel.decomposition import split
 from fathometer.parallel.halo import MOST_NUMBERS, pieces
 
@@ -416,7 +415,7 @@ class Transpose:
 
     def _move(self, read: np.ndarray, written: np.ndarray, sender: int) -> None:
         error = self._error_of(read, written, sender)
-        with ledger.phase("transpose"), _together(self._comm, error):
+        with ledger.phase("transpose"), together(self._comm, error):
             items = f"V{self.dtype.itemsize}"
             self._method.move(read.view(items), written.view(items), sender)
 
@@ -452,20 +451,3 @@ def _moved_dtype(dtype: npt.DTypeLike) -> np.dtype:
 def _choose(name: str, found: str, allowed: Sequence[str]) -> None:
     if found not in allowed:
         raise InputError(f"{name}: found {found}; allowed: {', '.join(allowed)}")
-
-
-@contextmanager
-def _together(comm: MPI.Intracomm, error: str) -> Iterator[None]:
-    """Collective. The block, with interrupts deferred, once all ranks are here; or, where any of them has an error, the
-    InputError of the lowest one instead.
-
-    By MPI_Iallreduce with MPI_Test: it costs what a barrier does, and the wait can be interrupted.
-    """
-    mine, anyone = bytearray([bool(error)]), bytearray(1)
-    begin = partial(comm.Iallreduce, [mine, MPI.BYTE], [anyone, MPI.BYTE], MPI.BOR)
-    with arrived(comm, begin, os.sched_yield):  # where ranks share a core, the last one may need it
-        if anyone[0]:
-            with collective_errors(comm):
-                if error:
-                    raise InputError(f"rank {comm.rank}: {error}")
-        yield

@@ -11,13 +11,13 @@ from profile_support import require, run_environment
 STEPS = (2, 5)
 
 
-def functions(folder, steps, ranks, protocol):
+def functions(folder, steps, ranks, protocol, **more):
     path = folder / f"{steps}.toml"
     keys = {
         "time": {"end": 1.0, "most_steps": steps},
         "output": {"directory": f"out-{steps}", "course_steps": 1000},
         "parallel": {"protocol": protocol},
-    }
+    } | more
     path.write_text(text_of(wave_values(**keys)))
     environment = {name: value for name, value in run_environment().items() if name.startswith("OMPI_")}
     words = ("--ranks", ranks, "--threads", 1, "--profile", folder / f"counted-{steps}", "--quiet")
@@ -43,3 +43,25 @@ def test_they_are_what_a_profile_counts(ranks, protocol, tmp_path):
     assert sent == steps * (moved if protocol == "pairwise" else whole)
     if 22 % ranks == 0 and 16 % ranks == 0:
         assert moved == whole * (1 - 1 / ranks)
+
+
+@pytest.mark.parametrize(
+    ("layout", "balance", "exchange"),
+    [("pairs", "all", "all-to-all"), ("blocks", "none", "point-to-point"), ("blocks", "partner", "point-to-point")],
+)
+def test_columns_that_move_are_what_a_profile_counts(layout, balance, exchange, tmp_path):
+    require("openmpi")
+    ranks, protocol = 4, "pairwise" if exchange == "all-to-all" else "alltoallv"
+    physics = {"forcing": "held-suarez", "layout": layout, "balance": balance, "exchange": exchange}
+    (before, _), (after, record) = (functions(tmp_path, steps, ranks, protocol, physics=physics) for steps in STEPS)
+    there, back = json.loads(record.read_text())["results"]["messages_of_a_step"][2:]
+    name = {"all-to-all": "MPI_Alltoallv", "point-to-point": "MPI_Isend"}[exchange]
+    assert {there["function"], back["function"]} == {name}
+    steps = STEPS[1] - STEPS[0]
+    calls, sent = (after[name][n] - before[name][n] for n in (0, 1))
+    assert calls == steps * ranks * (there["calls"] + back["calls"])
+    # 6 levels: winds, temperature and surface pressure one way, forcing and four results the other.
+    whole, moved = 32 * 64 * 8 * (19 + 22), there["bytes"] + back["bytes"]
+    assert sent == steps * (whole if exchange == "all-to-all" else moved)
+    if balance == "all":
+        assert moved == pytest.approx(whole * 3 / 4, rel=0.01)

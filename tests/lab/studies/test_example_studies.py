@@ -248,6 +248,32 @@ def test_the_study_of_a_plasma(tmp_path):
     assert cluster_names() == []
 
 
+def test_the_study_of_an_atmosphere(tmp_path):
+    """A round of few cases: day and night are balanced by both ways of sharing them out."""
+    few = {
+        r"columns = \[16, 256\]": "columns = [64]",
+        r'binding = \["cores", "none"\]': 'binding = ["cores"]',
+        r'exchange = \["all-to-all", "point-to-point"\]': 'exchange = ["all-to-all"]',
+        r'protocol = \["alltoallv", "pairwise"\]': 'protocol = ["alltoallv"]',
+    }
+    path = copied("atmosphere.toml", tmp_path, ONE_ROUND | few)
+    tiny = {"truncation = 42": "truncation = 21", 'table = "cam26"': "count = 6", "step = 1200.0": "step = 2400.0"}
+    text = (tmp_path / "inputs" / "day-night.toml").read_text()
+    for old, new in tiny.items():
+        assert text.count(old) == 1
+        text = text.replace(old, new)
+    (tmp_path / "inputs" / "day-night.toml").write_text(text)
+    found, done = measured(path)
+    assert {tuple(case.case.settings[name] for name in ("ranks", "balance")) for case in found.cases.values()} == {
+        (1, "none"), (2, "none"), (2, "all"), (2, "partner")
+    }  # fmt: skip
+    for case in found.cases.values():
+        assert case.values("rate")[1] > 0
+        assert case.values("physics imbalance")[1] >= 1
+    assert "What one machine cannot show" in done.out
+    assert "CAM, dev54" in done.out + (tmp_path / "atmosphere.study" / "study.md").read_text()
+
+
 @pytest.mark.trials
 @pytest.mark.skipif(shutil.which("blastp") is None, reason="no blastp on PATH (package ncbi-blast+)")
 def test_the_study_of_a_farm(tmp_path):

@@ -118,6 +118,7 @@ def test_ranks_of_a_program_of_one_process_are_refused_in_a_batch_job():
         (Placement(ranks=2), "serial", OPEN_MPI, "ranks: found 2 for a program of one process"),
         (Placement(ranks=2), "mpi", None, "no mpirun found"),
         (Placement(ranks=8, bind="core"), "mpi", OPEN_MPI, 'bind: found "core" for 8 ranks on 4 cpus'),
+        (Placement(ranks=2, bind="core"), "own", OPEN_MPI, 'bind: found "core" for a program that no launcher starts'),
     ],
 )
 def test_placements_that_cannot_be_had(placement, starts, mpirun, words):

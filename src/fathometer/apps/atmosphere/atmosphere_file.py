@@ -170,11 +170,31 @@ class PhysicsTable(Table):
     solar_constant: Annotated[float, Ge(0), Le(1e6)] = key("of radiation", "W/m²", 1365.0)
     declination: Annotated[float, Ge(-90), Le(90)] = key("of the sun; 0: it stands over the equator", "°", 0.0)
     columns: Annotated[int, Ge(1), Le(65536)] = key("of a chunk, which a thread takes at a time", "", 64)
+    layout: Literal["pairs", "blocks"] = key(
+        "of columns on ranks: pairs of latitudes, as the dynamics has them; blocks of latitudes and longitudes",
+        "",
+        "pairs",
+    )
+    balance: Literal["none", "node", "all", "partner"] = key(
+        "ranks that share out their columns: none; those of a node; all; two, of the other hemisphere half the way "
+        "around, with pairs one near a pole and one near the equator",
+        "",
+        "none",
+    )
+    exchange: Literal["all-to-all", "point-to-point"] = key(
+        "how columns come to the ranks that compute them, and back: MPI_Alltoallv; MPI_Isend and MPI_Irecv",
+        "",
+        "all-to-all",
+    )
 
     @model_validator(mode="after")
     def _agree(self) -> Self:
-        if self.forcing == "none" and self.convection is not None:
-            raise ValueError('convection: found with forcing = "none"; allowed: left out')
+        if self.forcing == "none":
+            if self.convection is not None:
+                raise ValueError('convection: found with forcing = "none"; allowed: left out')
+            for name in ("layout", "balance", "exchange"):
+                if (found := getattr(self, name)) != (own := type(self).model_fields[name].default):
+                    raise ValueError(f'{name}: found "{found}" with forcing = "none"; allowed: "{own}"')
         return self
 
 
@@ -273,7 +293,16 @@ class AtmosphereFile(InputFile):
             return None
         relaxation = keys.forcing == "held-suarez"
         convection = not relaxation if keys.convection is None else keys.convection
-        return Forcing(relaxation, convection, keys.solar_constant, math.radians(keys.declination), keys.columns)
+        return Forcing(
+            relaxation,
+            convection,
+            keys.solar_constant,
+            math.radians(keys.declination),
+            keys.columns,
+            keys.layout,
+            keys.balance,
+            keys.exchange == "all-to-all",
+        )
 
     @property
     def damping(self) -> float:

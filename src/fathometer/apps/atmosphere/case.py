@@ -91,7 +91,8 @@ class AtmosphereCase:
         """What of the input a state depends on, JSON-ready: a run of another one does not go on from it."""
         values = self.file.resolved()
         names = ("levels", "planet", "start", "ground", "numerics")
-        physics = {name: value for name, value in values["physics"].items() if name != "columns"}
+        shared = ("columns", "layout", "balance", "exchange")  # which change no bit
+        physics = {name: value for name, value in values["physics"].items() if name not in shared}
         kept = {name: values.get(name) for name in names}
         if self.file.ground.file is not None:
             kept["heights"] = hashlib.sha1(self.heights.tobytes(), usedforsecurity=False).hexdigest()

@@ -83,8 +83,8 @@ def demo_text(quick: bool) -> str:
 
 
 def probe_text(forcing: str) -> str:
-    """What benchmarks of a machine run."""
-    more = f'most_steps = 20\n\n[physics]\nforcing = "{forcing}"\n'
+    """What benchmarks of a machine run. forcing: keys of [physics]."""
+    more = f"most_steps = 20\n\n[physics]\n{forcing}\n"
     return wave_text("A probe.", 42, 1.0, ".", more)
 
 

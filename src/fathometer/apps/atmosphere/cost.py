@@ -6,12 +6,16 @@ Rates of the parts of a step are those of all cores at work (`fathometer calibra
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
+
+import numpy as np
 
 from fathometer.apps.atmosphere.atmosphere_file import AtmosphereFile
 from fathometer.apps.atmosphere.case import AtmosphereCase, case_of, check_ranks
+from fathometer.apps.atmosphere.solver.columns import PHASE, Integers, moved, owners
 from fathometer.apps.atmosphere.solver.equations import columns_of
+from fathometer.apps.atmosphere.solver.physics import RESULTS, Forcing, sun
 from fathometer.apps.atmosphere.solver.transform import rows_of, shared_waves
 from fathometer.base.errors import InputError
 from fathometer.parallel.decomposition import split
@@ -23,13 +27,18 @@ from fathometer.plan.prediction import Prediction
 from fathometer.runs.application import CostEstimate
 
 COMPLEX, DOUBLE, SINGLE = 16, 8, 4
+HOURS = 3  # between times of a day at which work is counted
 # Phases of a step.
-KERNEL = ("Legendre", "transpose", "grid", "spectral", "physics")
+KERNEL = ("Legendre", "transpose", "grid", "spectral", "physics", PHASE)
 
 
-def messages(case: AtmosphereCase, ranks: int, protocol: str) -> list[dict[str, Any]]:
-    """Messages of a step, over all ranks: of each transposition its MPI function, how often each rank calls it,
-    messages between ranks, and their bytes."""
+def messages(case: AtmosphereCase, nodes: Sequence[int]) -> list[dict[str, Any]]:
+    """Messages of a step, over all ranks: of each transposition, and of columns that other ranks compute, the MPI
+    function, how often a rank calls it (a mean), messages between ranks, and their bytes.
+
+    nodes: of each rank, by number.
+    """
+    ranks, protocol = len(nodes), case.file.parallel.protocol
     if ranks == 1:
         return []
     waves, pairs = case.grid.truncation + 1, case.grid.pairs
@@ -38,7 +47,7 @@ def messages(case: AtmosphereCase, ranks: int, protocol: str) -> list[dict[str, 
         for (lo, hi), (first, last) in ((split(waves, ranks, r), split(pairs, ranks, r)) for r in range(ranks))
     )
     _, inward, back = columns_of(case.equations.levels)
-    return [
+    transposes = [
         {
             "what": what,
             "function": METHODS[protocol].function,
@@ -48,6 +57,49 @@ def messages(case: AtmosphereCase, ranks: int, protocol: str) -> list[dict[str, 
         }
         for what, columns in (("to latitudes", inward), ("to wavenumbers", back))
     ]
+    return transposes + _column_messages(case, nodes)
+
+
+def _column_messages(case: AtmosphereCase, nodes: Sequence[int]) -> list[dict[str, Any]]:
+    forcing = case.file.forcing
+    if forcing is None:
+        return []
+    _, levels, _, longitudes = case.sizes
+    count, between = moved(_owners(case, forcing, nodes), case.grid.pairs, longitudes, len(nodes))
+    if not count:
+        return []
+    return [
+        {
+            "what": what,
+            "function": "MPI_Alltoallv" if forcing.all_to_all else "MPI_Isend",
+            "calls": 1 if forcing.all_to_all else between / len(nodes),
+            "messages": between,
+            "bytes": DOUBLE * width * count,
+        }
+        for what, width in (("to physics", 3 * levels + 1), ("from physics", 3 * levels + RESULTS))
+    ]
+
+
+def _owners(case: AtmosphereCase, forcing: Forcing, nodes: Sequence[int]) -> Integers:
+    return owners(forcing.layout, forcing.balance, case.grid.pairs, case.grid.longitudes, nodes)
+
+
+def largest_work(case: AtmosphereCase, nodes: Sequence[int], by_day: float = 1.0, by_night: float = 1.0) -> float:
+    """Work of physics on the rank that has most, a mean over times of a day: what its columns cost by day and by
+    night."""
+    forcing = case.file.forcing
+    if forcing is None:
+        return 0.0
+    ranks = len(nodes)
+    if ranks == 1 or (forcing.layout == "pairs" and forcing.balance == "none"):
+        # Half of a ring is lit, or as much of the one in the other hemisphere is dark.
+        return 2 * -(-case.grid.pairs // ranks) * case.grid.longitudes * (by_day + by_night) / 2
+    owner = _owners(case, forcing, nodes)
+    sines, largest = np.stack([case.grid.sines, -case.grid.sines], axis=1)[..., None], []
+    for hour in range(0, 24, HOURS):
+        lit = sun(sines, case.grid.longitude, forcing.declination, hour * 3600.0) > 0
+        largest.append(np.bincount(owner, np.where(lit, by_day, by_night).reshape(-1)).max())
+    return float(np.mean(largest))
 
 
 def array_bytes(case: AtmosphereCase, ranks: int, workers: int) -> dict[str, int]:
@@ -68,7 +120,10 @@ def array_bytes(case: AtmosphereCase, ranks: int, workers: int) -> dict[str, int
         "weather": DOUBLE * 2 * pairs * longitudes * (4 * levels + 1) * 3,
     }
     if case.file.forcing is not None:
-        found["physics"] = DOUBLE * 2 * pairs * longitudes * (9 * levels + 9)
+        places = 2 * pairs * longitudes
+        found["physics"] = DOUBLE * places * (9 * levels + 9)
+        if ranks > 1 and (case.file.forcing.layout, case.file.forcing.balance) != ("pairs", "none"):
+            found["columns"] = DOUBLE * places * (9 * levels + 9)
     if ranks > 1:
         found["transposes"] = 2 * max(near, far)
     return found
@@ -120,8 +175,14 @@ def predict(case: AtmosphereCase, machine: Machine, rates: AtmosphereRates, rank
     places = 2 * own_pairs * longitudes
     values = places * (inward + back) * math.log2(longitudes)
     where: Literal["local", "network"] = "network" if nodes > 1 else "local"
-    moved = messages(case, ranks, file.parallel.protocol)
-    sent = sum(one["calls"] * machine.exchange_seconds(where, one["bytes"] / ranks / one["calls"]) for one in moved)
+    on = [rank * nodes // ranks for rank in range(ranks)]
+    found = messages(case, on)
+    transposed, balanced = found[:2], found[2:]
+
+    def sent(rows: Sequence[Mapping[str, Any]]) -> float:
+        each = (machine.exchange_seconds(where, one["bytes"] / ranks / one["calls"]) * one["calls"] for one in rows)
+        return float(sum(each))
+
     rings = COMPLEX * 2 * (truncation + 1) * own_pairs * (inward + back)
     arranged = machine.rearrange_seconds(rings, ranks / nodes) if ranks > 1 else 0.0
     results = 2 + (steps - 1) // file.result_steps
@@ -132,9 +193,15 @@ def predict(case: AtmosphereCase, machine: Machine, rates: AtmosphereRates, rank
     states = 1 + steps // file.output.restart_steps
     write = machine.write_bytes_per_second * nodes
     weather = 4 * levels + 1
-    physics = {"none": 0.0, "held-suarez": rates.relaxation_seconds, "radiation": rates.radiation_seconds}[
-        file.physics.forcing
-    ]
+    night = rates.night_seconds or rates.radiation_seconds
+    # By day and by night, of a level of a column.
+    physics = {
+        "none": (0.0, 0.0),
+        "held-suarez": (rates.relaxation_seconds, rates.relaxation_seconds),
+        "radiation": (2 * rates.radiation_seconds - night, night),
+    }[file.physics.forcing]
+    width = 6 * levels + 1 + RESULTS
+    columns_arranged = machine.rearrange_seconds(DOUBLE * places * width, ranks / nodes) / 2 if balanced else 0.0
     # A look at the state, or at its fields, brings these to the grid.
     again = (looks + results) * weather / (inward + back)
     phases = (
@@ -142,12 +209,18 @@ def predict(case: AtmosphereCase, machine: Machine, rates: AtmosphereRates, rank
         Phase("Legendre", (steps + again) * multiplied * rates.legendre_seconds * share, 0, 2 * steps),
         Phase("grid", (steps + again) * values * rates.grid_seconds * share, 0, steps),
         Phase("spectral", steps * own_rows * rates.row_seconds(levels) * share, 0, 3 * steps),
-        Phase("physics", steps * places * levels * physics * share, 0, steps if physics else 0),
+        Phase("physics", steps * levels * largest_work(case, on, *physics) * share, 0, steps if any(physics) else 0),
         Phase(
             "transpose",
-            (steps + again) * (sent + arranged),
-            (steps + round(again)) * sum(one["bytes"] for one in moved),
-            steps * sum(one["calls"] for one in moved),
+            (steps + again) * (sent(transposed) + arranged),
+            (steps + round(again)) * sum(one["bytes"] for one in transposed),
+            steps * sum(one["calls"] for one in transposed),
+        ),
+        Phase(
+            PHASE,
+            steps * (sent(balanced) + columns_arranged),
+            steps * sum(one["bytes"] for one in balanced),
+            round(steps * sum(one["calls"] for one in balanced)),
         ),
         Phase("diagnostics", looks * places * levels * rates.look_seconds * slower, 0, looks),
         Phase(

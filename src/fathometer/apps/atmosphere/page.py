@@ -20,6 +20,7 @@ PARTS = {
     "transpose": "wavenumbers brought to latitudes, and back",
     "grid": "Fourier transforms along longitude, columns of air",
     "physics": "forcing of columns of air",
+    "move columns": "columns brought to the ranks that compute their forcing, and back",
     "spectral": "winds, rates and implicit steps of coefficients",
 }
 
@@ -69,6 +70,8 @@ def lines(record: Mapping[str, Any]) -> list[str]:
         f"{figures['rate']:.3g} years a day, {figures['communication share']:.0%} of it communication; at most "
         f"{bytes_in_words(figures['peak memory'])} a rank"
     ]
+    if "physics imbalance" in figures and figures["physics"]:
+        found.append(f"physics: the slowest rank takes {figures['physics imbalance']:.2f} times the mean")
     for entry in results["balance"]:
         found.append(f"{entry['quantity']}: changed by {entry['error']:.1e} of it")
     return found + [f"note: {note}" for note in results["notes"]]

@@ -22,7 +22,12 @@ if TYPE_CHECKING:
     from fathometer.parallel.threads import Binding, ThreadCounts
 
 
-FORCINGS = {"held-suarez": "relaxation_seconds", "radiation": "radiation_seconds"}  # and their rates
+# Rates of physics, and what is in the input for them.
+FORCINGS = {
+    "relaxation_seconds": 'forcing = "held-suarez"',
+    "radiation_seconds": 'forcing = "radiation"',
+    "night_seconds": 'forcing = "radiation"\nsolar_constant = 0.0',
+}
 
 
 class AtmosphereProbes(ProbesWithoutSteps):
@@ -34,10 +39,10 @@ class AtmosphereProbes(ProbesWithoutSteps):
         self, folder: Path, threads: ThreadCounts, binding: Binding, seconds_of: SecondsOf, say: Callable[[str], None]
     ) -> Iterator[dict[str, Any]]:
         """Rates of an atmosphere; nothing where the runs fail."""
-        say("an atmosphere, a small one on each core, forced in two ways")
+        say("an atmosphere, a small one on each core, forced in three ways")
         found = [
             runs_on_each_core(folder, binding.cpus, "atmosphere", probe_text(forcing), seconds_of)
-            for forcing in FORCINGS
+            for forcing in FORCINGS.values()
         ]
         if all(found):
             yield {"atmosphere": rates_of(found).model_dump()}
@@ -48,8 +53,9 @@ def rates_of(records: Sequence[Sequence[Mapping[str, Any]]]) -> AtmosphereRates:
     ones, but for the forcing."""
     found = [[_rates(record) for record in each] for each in records]
     means = {name: mean(one[name] for one in found[0]) for name in found[0][0]}
-    for name, each in zip(FORCINGS.values(), found, strict=True):
-        means[name] = mean(one[name] for one in each)
+    del means["physics"]
+    for name, each in zip(FORCINGS, found, strict=True):
+        means[name] = mean(one["physics"] for one in each)
     return AtmosphereRates(**means)
 
 
@@ -73,7 +79,7 @@ def _rates(record: Mapping[str, Any]) -> dict[str, float]:
         "legendre_seconds": phases["Legendre"] / again / legendre_work(case, inward + back),
         "grid_seconds": phases["grid"] / again / (places * (inward + back) * math.log2(longitudes)),
         "spectral_seconds": phases["spectral"] / steps / rows / unit,
-        FORCINGS[record["input"]["physics"]["forcing"]]: phases["physics"] / steps / (places * levels),
+        "physics": phases["physics"] / steps / (places * levels),
         "look_seconds": phases["diagnostics"] / looks / (places * levels),
         "value_seconds": phases["write fields"] / written / (places * (4 * levels + 1)),
         "start_seconds": phases["start-up"] + phases.get("set up", 0.0),

@@ -15,6 +15,7 @@ from fathometer.apps.atmosphere.case import AtmosphereCase, check_ranks, check_s
 from fathometer.apps.atmosphere.cost import KERNEL, messages
 from fathometer.apps.atmosphere.fields import AtmosphereFields, Floats
 from fathometer.apps.atmosphere.shown import draw
+from fathometer.apps.atmosphere.solver.columns import PHASE, nodes_of
 from fathometer.apps.atmosphere.solver.equations import Primitive
 from fathometer.apps.atmosphere.solver.model import SpectralModel
 from fathometer.apps.atmosphere.solver.physics import Physics
@@ -47,13 +48,15 @@ class AtmosphereSimulation(Simulation):
         transform = Transform(case.grid, comm, file.parallel.protocol, _native.threads())
         self.model = SpectralModel(case.equations, transform, case.ground, file.damping, file.numerics.filter)
         self._means = Diagnostics(self.model)
+        self._nodes = nodes_of(comm)
         self.physics: Physics | None = None
         if file.forcing is not None:
             assert isinstance(case.equations, Primitive)
-            self.physics = Physics(file.forcing, case.equations, transform)
+            self.physics = Physics(file.forcing, case.equations, transform, self._nodes)
         self.fields = AtmosphereFields(case, transform, comm)
         self.files = {"fields": self.fields.folder}
         self._end = file.last_step
+        self._imbalance = 1.0
         self.field_times: list[float] = []
         self._sound = False
         self._weather: tuple[int, Floats] | None = None  # with the steps before it
@@ -221,8 +224,10 @@ class AtmosphereSimulation(Simulation):
 
     def results(self) -> dict[str, Any]:
         """Collective. What the record says of the run beside what all such runs say."""
+        if self.physics is not None:
+            self._imbalance = self.physics.imbalance()
         return self._known() | {
-            "messages_of_a_step": messages(self._case, self.comm.size, self._case.file.parallel.protocol),
+            "messages_of_a_step": messages(self._case, self._nodes),
             "spectrum": self._means.spectrum().T.tolist(),
         }
 
@@ -233,7 +238,7 @@ class AtmosphereSimulation(Simulation):
         _, levels, latitudes, longitudes = self._case.sizes
         updates = own * levels * latitudes * longitudes
         years = own * self._case.file.step / YEAR
-        moved = seconds(account, ("transpose",))
+        moved = seconds(account, ("transpose", PHASE))
         figures = [
             Figure("total", total, "seconds", "lower"),
             Figure("kernel", kernel, "seconds", "lower", "context"),
@@ -241,6 +246,8 @@ class AtmosphereSimulation(Simulation):
             Figure("steps", own, "1", "none", "context"),
             Figure("rate", years / (kernel / DAY) if kernel else 0.0, "years_per_day", "higher"),
             Figure("communication share", moved / kernel if kernel else 0.0, "1", "lower"),
+            Figure("waiting", seconds(account, KERNEL, "idle"), "seconds", "lower", "context"),
+            Figure("physics imbalance", self._imbalance, "1", "lower", "context"),
             Figure("updates", updates / kernel if kernel else 0.0, "cells_per_second", "higher"),
             Figure("write fields", seconds(account, ("write fields",)), "seconds", "lower", "context"),
             Figure("peak memory", largest_peak(account["ranks"]), "bytes", "lower"),

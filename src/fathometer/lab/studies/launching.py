@@ -70,6 +70,8 @@ class LocalLauncher:
             raise InputError(f"cpus: found {cpu_list(missing)}; allowed: those of this process, {cpu_list(self.cpus)}")
         if starts == "serial" and placement.ranks > 1:
             raise InputError(f"ranks: found {placement.ranks} for a program of one process; allowed: 1")
+        if starts != "mpi" and placement.bind != "none":
+            raise InputError(f'bind: found "{placement.bind}" for a program that no launcher starts; allowed: "none"')
         words = [*_pinned(placement), *memory_words(placement)]
         if starts == "mpi":
             words += self._mpirun(placement)

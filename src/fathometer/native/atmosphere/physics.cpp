@@ -91,7 +91,7 @@ class Column {
         }
         net[0] += up;
         results[0] = up;
-        if (sun > 0)
+        if (sun > 0 && physics.solar > 0)
             shine(sun, surface, results);
         // A flux that grows upward takes heat away: c_p Delta p / g dT/dt = net below - net above.
         const double factor = physics.gravity * physics.levels.kappa / physics.levels.gas;
