@@ -43,7 +43,7 @@ def planned_rows(
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for _ in range(rounds):
-            fathometer("calibrate", "--quiet", "-o", folder / "machine.json", "--files", folder)
+            fathometer("calibrate", "--quiet", "-o", folder / "machine.json", "--files", folder, "--for", command)
             for measured, case in zip(found, cases, strict=True):
                 measured.append(_measured(folder, command, case, more))
     rows = []

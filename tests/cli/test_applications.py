@@ -235,6 +235,7 @@ def test_what_is_registered_agrees_with_itself(tides):
                 assert all(callable(getattr(import_module(getattr(one, member)), each)) for each in functions)
             references = (one.model, one.demo, one.cost, *filter(None, (one.needed, identity.probes)))
             assert all(callable(referred(each)) for each in references)
+    assert [type(each).__name__ for each in registry.probes(["model", "ocean"])] == ["SeismicProbes", "OceanProbes"]
     probes = [type(each).__name__ for each in registry.probes()]
     assert probes == [
         "SeismicProbes",

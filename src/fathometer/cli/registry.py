@@ -111,10 +111,15 @@ def resume_hint(command: str, path: Path | None = None, settings: Sequence[str] 
     return restart_hint.resume_hint(path, settings) if unit is not None and path is not None else ""
 
 
-def probes() -> Iterator[Probes]:
-    """What benchmarks of the machine measure of each application of which they measure anything."""
+def probed_commands() -> list[str]:
+    """Commands of the applications of which benchmarks of the machine measure anything."""
+    return [command for app in applications() if app.identity.probes for command in app.identity.commands]
+
+
+def probes(commands: Sequence[str] | None = None) -> Iterator[Probes]:
+    """What benchmarks of the machine measure of the applications that run some of these commands, or of all."""
     for app in applications():
-        if app.identity.probes:
+        if app.identity.probes and (commands is None or not app.identity.commands.keys().isdisjoint(commands)):
             yield probes_of(app)
 
 

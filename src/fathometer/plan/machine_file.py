@@ -213,7 +213,9 @@ class Machine(Table):
     cores_per_node: Annotated[int, Ge(1), Le(10_000)] = key("hardware threads that a node computes with")
     memory_bytes_per_node: Positive = key("memory of a node", "bytes")
     triad_bytes_per_second: Positive = key("memory bandwidth of a node", "bytes/s")
-    rates: Annotated[tuple[Rate, ...], Loose, MinLen(1)] = key("the propagator's rates")
+    rates: Annotated[tuple[Rate, ...], Loose] = key(
+        "of time steps of waves; without any a plan of a survey is refused", "", ()
+    )
     local_latency_seconds: NotNegative = key("of an exchange between ranks of a node", "s", 0.0)
     local_bytes_per_second: Positive = key("between two ranks of a node", "bytes/s", 1e10)
     local_exchanges: Annotated[tuple[Exchange, ...], Loose] = key(

@@ -22,7 +22,8 @@ last lines say what was measured while others used the machine."""
 
 EXAMPLES = """\
   fathometer calibrate
-  fathometer calibrate -o laptop.json --files /scratch"""
+  fathometer calibrate -o laptop.json --files /scratch
+  fathometer calibrate --for atmosphere plasma"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,6 +31,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", type=Path, metavar="MACHINE.json", help="file (where `plan` looks for it)")
     parser.add_argument("--files", type=Path, default=Path(), metavar="DIR", help="where files are measured (.)")
     parser.add_argument("--name", default="", help="of the machine, for people")
+    commands = registry.probed_commands()
+    parser.add_argument(
+        "--for",
+        nargs="+",
+        dest="commands",
+        choices=commands,
+        default=commands,
+        metavar="COMMAND",
+        help=f"only what plans of these need: {', '.join(commands)} (all)",
+    )
     argument_groups.add_ranks(parser)
 
 
@@ -46,7 +57,8 @@ def run_on_ranks(call: RankCall) -> None:
             if options.output is None:
                 path.parent.mkdir(parents=True, exist_ok=True)
             require_writable(path, options.files / "file")
-    machine = calibrate(options.files, options.name, list(registry.probes()), call.comm, call.binding, call.say)
+    probes = list(registry.probes(options.commands))
+    machine = calibrate(options.files, options.name, probes, call.comm, call.binding, call.say)
     with collective_errors(call.comm):
         if machine is not None:
             save_machine(path, machine)
@@ -56,7 +68,7 @@ def run_on_ranks(call: RankCall) -> None:
 def prepare(options: Options) -> None:
     """The measurements, and those of the applications."""
     import_module("fathometer.lab.calibrate")
-    list(registry.probes())
+    list(registry.probes(options.commands))
 
 
 COMMAND = Command(
