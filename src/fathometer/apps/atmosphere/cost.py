@@ -190,6 +190,8 @@ def predict(case: AtmosphereCase, machine: Machine, rates: AtmosphereRates, rank
     looks = len({steps}.union(*(range(0, steps, interval) for interval in intervals)))
     written = SINGLE * latitudes * longitudes * (4 * levels + 1)
     state = 2 * COMPLEX * (3 * levels + 1) * rows_of(truncation, range(truncation + 1))
+    if file.forcing is not None:
+        state += DOUBLE * latitudes * longitudes * (3 * levels + 1 + RESULTS)
     states = 1 + steps // file.output.restart_steps
     write = machine.write_bytes_per_second * nodes
     weather = 4 * levels + 1
