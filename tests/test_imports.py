@@ -138,7 +138,7 @@ LAYERS = {
         poisson sides
     """,
     "fathometer.apps.atmosphere.solver": """
-        physics starts sums
+        physics starts sums tracers
         model
         columns equations transform
     """,

@@ -148,6 +148,7 @@ class AtmosphereRates(Table):
     relaxation_seconds: NotNegative = key("of the forcing held-suarez, for each level of a column", "s", 0.0)
     radiation_seconds: NotNegative = key("of radiation with convection, half by night, alike", "s", 0.0)
     night_seconds: NotNegative = key("of the same by night; 0: as much as by day", "s", 0.0)
+    tracer_seconds: NotNegative = key("of a tracer, for each level of a column", "s", 0.0)
     look_seconds: NotNegative = key("of means and extremes, for each value on the grid", "s", 0.0)
     value_seconds: NotNegative = key("of a value that is written, beside its bytes", "s", 0.0)
     start_seconds: NotNegative = key("from a rank's start to the first step", "s", 0.0)

@@ -11,6 +11,7 @@ from fathometer.apps.atmosphere.application import APPLICATION
 from fathometer.apps.atmosphere.case import case_of, check_ranks
 from fathometer.base.errors import InputError
 
+UNIFORM = {"name": "dye", "shape": "uniform"}
 LEVELS = {"a": [200.0, 100.0, 0.0], "b": [0.0, 0.5, 1.0]}
 
 
@@ -41,6 +42,19 @@ LEVELS = {"a": [200.0, 100.0, 0.0], "b": [0.0, 0.5, 1.0]}
         (wave_values(output__every=0.3), "[output] every: found 0.3 days, 10.8 steps of 2400 s"),
         (water_values(physics={"forcing": "radiation"}), 'found "radiation" with shallow water; allowed: "none"'),
         (wave_values(physics={"convection": True}), 'convection: found with forcing = "none"; allowed: left out'),
+        (wave_values(tracers=[{"name": "2nd", "shape": "uniform"}]), "allowed: a letter, then up to 63 letters"),
+        (wave_values(tracers=[{"name": "u", "shape": "uniform"}]), 'found "u", which is a field of its own'),
+        (wave_values(tracers=[UNIFORM, UNIFORM]), '[[tracers]] 2: name: found "dye" again; needed: one of its own'),
+        (wave_values(tracers=[UNIFORM | {"radius": 1.0}]), 'radius: found with shape = "uniform"; allowed: left out'),
+        (wave_values(tracers=[{"name": "dye", "shape": "bell"}]), 'radius: missing; needed with shape = "bell"'),
+        (
+            wave_values(tracers=[UNIFORM | {"shape": "bell", "radius": 9.0, "top": 0.5, "bottom": 0.5}]),
+            "top, bottom: found 0.5 and 0.5; needed: top less than bottom",
+        ),
+        (
+            water_values(tracers=[UNIFORM | {"shape": "bell", "radius": 9.0, "top": 0.5}]),
+            "[[tracers]] 1: top, bottom: found with shallow water; allowed: left out",
+        ),
         (water_values(output={"fields": ["temperature"]}), "which shallow water has not"),
     ],
 )

@@ -11,6 +11,9 @@ from profile_support import require, run_environment
 STEPS = (2, 5)
 
 
+DYE = {"name": "dye", "shape": "uniform"}
+
+
 def functions(folder, steps, ranks, protocol, **more):
     path = folder / f"{steps}.toml"
     keys = {
@@ -27,11 +30,20 @@ def functions(folder, steps, ranks, protocol, **more):
     return {row["name"]: (row["calls"], row["bytes_out"]) for row in found}, folder / f"out-{steps}" / "run.json"
 
 
-@pytest.mark.parametrize(("ranks", "protocol"), [(3, "pairwise"), (2, "alltoallw"), (4, "alltoallv")])
-def test_they_are_what_a_profile_counts(ranks, protocol, tmp_path):
+@pytest.mark.parametrize(
+    ("ranks", "protocol", "tracers"), [(3, "pairwise", []), (2, "alltoallw", []), (4, "alltoallv", [DYE])]
+)
+def test_they_are_what_a_profile_counts(ranks, protocol, tracers, tmp_path):
     require("openmpi")
-    (before, _), (after, record) = (functions(tmp_path, steps, ranks, protocol) for steps in STEPS)
+    (before, _), (after, record) = (functions(tmp_path, steps, ranks, protocol, tracers=tracers) for steps in STEPS)
     rows = json.loads(record.read_text())["results"]["messages_of_a_step"]
+    if tracers:
+        halos = rows.pop()
+        sent = [(STEPS[1] - STEPS[0]) * number for number in (halos["messages"], halos["bytes"])]
+        assert sent == [after["MPI_Isend"][n] - before["MPI_Isend"][n] for n in (0, 1)]
+        # Two pairs on either side of blocks of four, 64 longitudes, 6 levels: six halos, a neighbour each.
+        assert (halos["what"], halos["messages"]) == ("halos of tracers", 6)
+        assert halos["bytes"] == 6 * 2 * 2 * 64 * 8 * (3 * 6 - 1 + 6)
     assert [row["what"] for row in rows] == ["to latitudes", "to wavenumbers"]
     [name] = {row["function"] for row in rows}
     steps = STEPS[1] - STEPS[0]

@@ -4,23 +4,30 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
 import numpy as np
 from annotated_types import Ge, Le, MaxLen, MinLen
-from pydantic import model_validator
+from pydantic import AfterValidator, model_validator
 from scipy.fft import next_fast_len
 
 from fathometer.apps.atmosphere.solver.equations import Planet, cam_levels, sigma_levels
 from fathometer.apps.atmosphere.solver.physics import Forcing
 from fathometer.config.constraints import Allowed
 from fathometer.config.input_file import InputFile
-from fathometer.config.table import Table, key, section
+from fathometer.config.table import Table, key, not_allowed, section
 from fathometer.config.types import Count, FileName, FolderName, Loose
 from fathometer.runs.restart_hint import DIRECTORY
 
 DAY = 86400.0
+MOST_TRACERS = 100
+# Names that the field files have of their own.
+TAKEN = (
+    *("time", "latitude", "longitude", "level", "interface", "a", "b", "a_interface", "b_interface"),
+    *("u", "v", "temperature", "surface_pressure", "depth", "vorticity"),
+)
 LONGEST = 1e6  # days
 FIELDS = ("wind", "temperature", "pressure", "vorticity")
 SHALLOW = ("steady-zonal", "zonal", "rossby-haurwitz", "jet")  # beginnings of shallow water
@@ -198,6 +205,46 @@ class PhysicsTable(Table):
         return self
 
 
+def tracer_name(name: str) -> str:
+    """The name of a tracer; ValueError for one that a variable of a NetCDF file cannot have, or does have."""
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,63}", name):
+        raise not_allowed()
+    if name in TAKEN:
+        raise ValueError(f'found "{name}", which is a field of its own; allowed: another name')
+    return name
+
+
+class TracerTable(Table):
+    """A tracer, which the wind carries: how much of it there is in the air, or the water, at the beginning."""
+
+    name: Annotated[
+        str, AfterValidator(tracer_name), Allowed("a letter, then up to 63 letters of a to z, digits and underscores")
+    ] = key("of its variable in field files")
+    shape: Literal["bell", "cylinder", "uniform"] = key(
+        "bell: of a cosine, down to `background`; cylinder: `value` within a radius; uniform: `value` everywhere"
+    )
+    radius: Annotated[float, Ge(0.01), Le(180)] | None = key("of bell and cylinder, where they end", "°", None)
+    latitude: Annotated[float, Ge(-90), Le(90)] = key("of the middle", "°", 0.0)
+    longitude: Annotated[float, Ge(-360), Le(360)] = key("of the middle", "°", 270.0)
+    value: Annotated[float, Ge(-1e6), Le(1e6)] = key("in the middle", "", 1.0)
+    background: Annotated[float, Ge(-1e6), Le(1e6)] = key("elsewhere", "", 0.0)
+    top: Annotated[float, Ge(0), Le(1)] = key("of it in air, over the surface pressure", "", 0.0)
+    bottom: Annotated[float, Ge(0), Le(1)] = key("of it, alike", "", 1.0)
+
+    @model_validator(mode="after")
+    def _agree(self) -> Self:
+        if self.shape == "uniform":
+            names = ("radius", "latitude", "longitude", "background", "top", "bottom")
+            fields = type(self).model_fields
+            if more := [name for name in names if getattr(self, name) != fields[name].default]:
+                raise ValueError(f'{more[0]}: found with shape = "uniform"; allowed: left out')
+        elif self.radius is None:
+            raise ValueError(f'radius: missing; needed with shape = "{self.shape}"')
+        if not self.top < self.bottom:
+            raise ValueError(f"top, bottom: found {self.top:g} and {self.bottom:g}; needed: top less than bottom")
+        return self
+
+
 class TimeTable(Table):
     """Time steps: leapfrog, of equal length."""
 
@@ -252,6 +299,7 @@ class AtmosphereFile(InputFile):
     start: StartTable = key("the beginning")
     ground: GroundTable = section("mountains", GroundTable)
     physics: PhysicsTable = section("what forces the air", PhysicsTable)
+    tracers: Annotated[tuple[TracerTable, ...], Loose, MaxLen(MOST_TRACERS)] = key("what the wind carries", "", ())
     time: TimeTable = key("time steps")
     numerics: NumericsTable = section("damping and filter", NumericsTable)
     parallel: ParallelTable = section("how ranks share the work", ParallelTable)
@@ -344,6 +392,11 @@ class AtmosphereFile(InputFile):
             raise ValueError("[output] fields: found temperature, which shallow water has not; allowed: all others")
         if self.shallow and self.physics.forcing != "none":
             raise ValueError(f'[physics] forcing: found "{self.physics.forcing}" with shallow water; allowed: "none"')
+        for number, tracer in enumerate(self.tracers, 1):
+            if tracer.name in [other.name for other in self.tracers[: number - 1]]:
+                raise ValueError(f'[[tracers]] {number}: name: found "{tracer.name}" again; needed: one of its own')
+            if self.shallow and (tracer.top, tracer.bottom) != (0.0, 1.0):
+                raise ValueError(f"[[tracers]] {number}: top, bottom: found with shallow water; allowed: left out")
         for name, days in (("[time] end", self.time.end), ("[output] every", self.output.every)):
             if days is None:
                 continue

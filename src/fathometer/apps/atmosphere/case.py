@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fathometer.apps.atmosphere.atmosphere_file import AtmosphereFile
-from fathometer.apps.atmosphere.ground import heights_of
+from fathometer.apps.atmosphere.ground import degrees_from, heights_of
 from fathometer.apps.atmosphere.solver.equations import Equations, Primitive
 from fathometer.apps.atmosphere.solver.starts import (
     BaroclinicWave,
@@ -61,6 +61,27 @@ class AtmosphereCase:
             return u, v, heat - mountains[..., None], pressure
         return u, v, heat, pressure * np.exp(-mountains / (self.equations.planet.gas * heat[..., -1]))
 
+    def tracers(self, pair: int) -> Floats:
+        """Tracers of the beginning on a pair of latitudes, [hemisphere, longitude, tracer x level]."""
+        latitude, longitude = self.grid.latitude(pair)[:, None], self.grid.longitude
+        share = np.full((2, self.grid.longitudes, 1), 0.5)  # of the surface pressure
+        if isinstance(self.equations, Primitive):
+            pressure = self.weather(pair)[3]
+            share = self.equations.full(pressure) / pressure[..., None]
+        found = []
+        for keys in self.file.tracers:
+            part: Floats = np.ones((2, self.grid.longitudes))
+            if keys.radius is not None:
+                away = degrees_from(keys.latitude, keys.longitude, latitude, longitude) / keys.radius
+                part = 0.5 * (1 + np.cos(np.pi * away)) if keys.shape == "bell" else part
+                part = np.where(away < 1, part, 0.0)
+            inside = (share >= keys.top) & (share <= keys.bottom)
+            if keys.shape == "uniform":
+                found.append(np.full(share.shape, keys.value))
+            else:
+                found.append(keys.background + (keys.value - keys.background) * part[..., None] * inside)
+        return np.concatenate(found, axis=-1)
+
     @property
     def grid(self) -> Grid:
         """Truncation and Gaussian grid."""
@@ -85,6 +106,7 @@ class AtmosphereCase:
             "step_seconds": self.file.step,
             "damping": self.file.damping,
             "forcing": self.file.physics.forcing,
+            "tracers": [tracer.name for tracer in self.file.tracers],
         }
 
     def state_input(self) -> dict[str, Any]:
@@ -96,6 +118,8 @@ class AtmosphereCase:
         kept = {name: values.get(name) for name in names}
         if self.file.ground.file is not None:
             kept["heights"] = hashlib.sha1(self.heights.tobytes(), usedforsecurity=False).hexdigest()
+        if self.file.tracers:
+            kept["tracers"] = values["tracers"]
         return kept | {"physics": physics, "grid": list(self.sizes), "step": self.file.step}
 
 

@@ -83,10 +83,19 @@ def demo_text(quick: bool) -> str:
 
 
 def probe_text(forcing: str) -> str:
-    """What benchmarks of a machine run. forcing: keys of [physics]."""
-    more = f"most_steps = 20\n\n[physics]\n{forcing}\n"
-    return wave_text("A probe.", 42, 1.0, ".", more)
+    """What benchmarks of a machine run. forcing: keys of [physics], and tables after it."""
+    return wave_text("A probe.", 42, 1.0, ".", f"most_steps = 20\n\n[physics]\n{forcing}")
 
+
+BELL, CYLINDER, EVERYWHERE = (
+    f"\n[[tracers]]\n{keys}"
+    for keys in (
+        'name = "bell"\nshape = "bell"\nradius = 20.0                 # degrees\nlatitude = 45.0\nlongitude = 90.0\n',
+        'name = "cylinder"\nshape = "cylinder"\nradius = 15.0\nlatitude = -45.0\nlongitude = 90.0\n'
+        "top = 0.7                     # over the surface pressure\n",
+        'name = "everywhere"\nshape = "uniform"\n',
+    )
+)
 
 CASES: Mapping[str, Callable[[], str]] = MappingProxyType(
     {
@@ -104,6 +113,10 @@ CASES: Mapping[str, Callable[[], str]] = MappingProxyType(
             what="Grey radiation with day and night, and dry convection.",
             truncation=42, levels='table = "cam26"', forcing="radiation", end=30.0, every=1.0,
         ),
+        "tracers": lambda: wave_text(
+            "Tracers in the storm: a bell in the north, a cylinder near the ground in the south, and a uniform one.",
+            42, 9.0,
+        ) + BELL + CYLINDER + EVERYWHERE,
         "steady-zonal": lambda: SHALLOW.format(
             what="Shallow water that stays as it is (Williamson and others 1992, case 2).",
             kind="steady-zonal", truncation=42, end=5.0, step=1200.0, damping=0.0,

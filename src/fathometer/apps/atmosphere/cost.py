@@ -16,8 +16,10 @@ from fathometer.apps.atmosphere.case import AtmosphereCase, case_of, check_ranks
 from fathometer.apps.atmosphere.solver.columns import PHASE, Integers, moved, owners
 from fathometer.apps.atmosphere.solver.equations import columns_of
 from fathometer.apps.atmosphere.solver.physics import RESULTS, Forcing, sun
+from fathometer.apps.atmosphere.solver.tracers import WIDTH, wind_columns
 from fathometer.apps.atmosphere.solver.transform import rows_of, shared_waves
 from fathometer.base.errors import InputError
+from fathometer.parallel import overlap
 from fathometer.parallel.decomposition import split
 from fathometer.parallel.transpose import METHODS
 from fathometer.plan.layouts import layouts_of
@@ -29,14 +31,16 @@ from fathometer.runs.application import CostEstimate
 COMPLEX, DOUBLE, SINGLE = 16, 8, 4
 HOURS = 3  # between times of a day at which work is counted
 # Phases of a step.
-KERNEL = ("Legendre", "transpose", "grid", "spectral", "physics", PHASE)
+KERNEL = ("Legendre", "transpose", "grid", "spectral", "physics", PHASE, "tracers")
+HALOS = "halos of tracers"
+PATH = 14  # as many tracers as finding where air comes from costs
 
 
-def messages(case: AtmosphereCase, nodes: Sequence[int]) -> list[dict[str, Any]]:
-    """Messages of a step, over all ranks: of each transposition, and of columns that other ranks compute, the MPI
-    function, how often a rank calls it (a mean), messages between ranks, and their bytes.
+def messages(case: AtmosphereCase, nodes: Sequence[int], width: int = WIDTH) -> list[dict[str, Any]]:
+    """Messages of a step, over all ranks: of each transposition, of columns that other ranks compute, and of the halos
+    of tracers, the MPI function, how often a rank calls it (a mean), messages between ranks, and their bytes.
 
-    nodes: of each rank, by number.
+    nodes: of each rank, by number. width: of these halos.
     """
     ranks, protocol = len(nodes), case.file.parallel.protocol
     if ranks == 1:
@@ -57,7 +61,7 @@ def messages(case: AtmosphereCase, nodes: Sequence[int]) -> list[dict[str, Any]]
         }
         for what, columns in (("to latitudes", inward), ("to wavenumbers", back))
     ]
-    return transposes + _column_messages(case, nodes)
+    return transposes + _column_messages(case, nodes) + _halo_messages(case, ranks, width)
 
 
 def _column_messages(case: AtmosphereCase, nodes: Sequence[int]) -> list[dict[str, Any]]:
@@ -102,6 +106,27 @@ def largest_work(case: AtmosphereCase, nodes: Sequence[int], by_day: float = 1.0
     return float(np.mean(largest))
 
 
+def _halo_messages(case: AtmosphereCase, ranks: int, width: int) -> list[dict[str, Any]]:
+    if not case.file.tracers:
+        return []
+    shares = [share for rank in range(ranks) for share in overlap.shares(case.grid.pairs, ranks, rank, width)]
+    return [
+        {
+            "what": HALOS,
+            "function": overlap.FUNCTION,
+            "calls": len(shares) / ranks,
+            "messages": len(shares),
+            "bytes": sum(last - first for _, first, last in shares) * pair_bytes(case),
+        }
+    ]
+
+
+def pair_bytes(case: AtmosphereCase) -> int:
+    """Of winds and tracers on a pair of latitudes."""
+    levels = case.equations.levels
+    return DOUBLE * 2 * case.grid.longitudes * (wind_columns(levels) + len(case.file.tracers) * levels)
+
+
 def array_bytes(case: AtmosphereCase, ranks: int, workers: int) -> dict[str, int]:
     """Memory of the arrays of the largest rank, by what takes it."""
     truncation, levels, _, longitudes = case.sizes
@@ -124,6 +149,11 @@ def array_bytes(case: AtmosphereCase, ranks: int, workers: int) -> dict[str, int
         found["physics"] = DOUBLE * places * (9 * levels + 9)
         if ranks > 1 and (case.file.forcing.layout, case.file.forcing.balance) != ("pairs", "none"):
             found["columns"] = DOUBLE * places * (9 * levels + 9)
+    if case.file.tracers:
+        around = max(
+            high - low for low, high in (overlap.wanted(case.grid.pairs, ranks, r, WIDTH) for r in range(ranks))
+        )
+        found["tracers"] = pair_bytes(case) * (2 * pairs + around)
     if ranks > 1:
         found["transposes"] = 2 * max(near, far)
     return found
@@ -177,21 +207,27 @@ def predict(case: AtmosphereCase, machine: Machine, rates: AtmosphereRates, rank
     where: Literal["local", "network"] = "network" if nodes > 1 else "local"
     on = [rank * nodes // ranks for rank in range(ranks)]
     found = messages(case, on)
-    transposed, balanced = found[:2], found[2:]
+    transposed, further = found[:2], found[2:]
+    halos = [one for one in further if one["what"] == HALOS]
+    balanced = [one for one in further if one["what"] != HALOS]
 
     def sent(rows: Sequence[Mapping[str, Any]]) -> float:
         each = (machine.exchange_seconds(where, one["bytes"] / ranks / one["calls"]) * one["calls"] for one in rows)
         return float(sum(each))
 
+    tracers = len(file.tracers)
+    carried = places * levels * (PATH + tracers) * rates.tracer_seconds * share if tracers else 0.0
+    fields = 4 * levels + 1 + tracers * levels
     rings = COMPLEX * 2 * (truncation + 1) * own_pairs * (inward + back)
     arranged = machine.rearrange_seconds(rings, ranks / nodes) if ranks > 1 else 0.0
     results = 2 + (steps - 1) // file.result_steps
     intervals = (file.course_steps, file.result_steps, file.output.restart_steps)
     looks = len({steps}.union(*(range(0, steps, interval) for interval in intervals)))
-    written = SINGLE * latitudes * longitudes * (4 * levels + 1)
+    written = SINGLE * latitudes * longitudes * fields
     state = 2 * COMPLEX * (3 * levels + 1) * rows_of(truncation, range(truncation + 1))
     if file.forcing is not None:
         state += DOUBLE * latitudes * longitudes * (3 * levels + 1 + RESULTS)
+    state += case.grid.pairs * pair_bytes(case) if tracers else 0
     states = 1 + steps // file.output.restart_steps
     write = machine.write_bytes_per_second * nodes
     weather = 4 * levels + 1
@@ -213,6 +249,12 @@ def predict(case: AtmosphereCase, machine: Machine, rates: AtmosphereRates, rank
         Phase("spectral", steps * own_rows * rates.row_seconds(levels) * share, 0, 3 * steps),
         Phase("physics", steps * levels * largest_work(case, on, *physics) * share, 0, steps if any(physics) else 0),
         Phase(
+            "tracers",
+            steps * (carried + sent(halos)),
+            steps * sum(one["bytes"] for one in halos),
+            steps if tracers else 0,
+        ),
+        Phase(
             "transpose",
             (steps + again) * (sent(transposed) + arranged),
             (steps + round(again)) * sum(one["bytes"] for one in transposed),
@@ -224,7 +266,7 @@ def predict(case: AtmosphereCase, machine: Machine, rates: AtmosphereRates, rank
             steps * sum(one["bytes"] for one in balanced),
             round(steps * sum(one["calls"] for one in balanced)),
         ),
-        Phase("diagnostics", looks * places * levels * rates.look_seconds * slower, 0, looks),
+        Phase("diagnostics", looks * places * levels * (1 + tracers / 4) * rates.look_seconds * slower, 0, looks),
         Phase(
             "write fields", results * written * (1 / write + rates.value_seconds / SINGLE), results * written, results
         ),

@@ -40,15 +40,16 @@ class AtmosphereFields(NetcdfSeries):
         self._case, self._transform = case, transform
         kinds = WATER if case.equations.SHALLOW else AIR
         self._fields = [field for kind in case.file.output.fields for field in kinds[kind]]
+        self._fields += [(tracer.name, "", "1") for tracer in case.file.tracers]
         super().__init__(
             case.file.output_directory, "atmosphere", [name for name, *_ in self._fields], comm, Strategy()
         )
 
-    def write_fields(self, step: int, time: float, weather: Floats) -> None:
+    def write_fields(self, step: int, time: float, weather: Floats, tracers: Floats | None = None) -> None:
         """Collective. Write the fields after some steps, at a time in s.
 
         weather: winds, temperature, vorticity of all levels and surface pressure, [pair, hemisphere, longitude, ...] of
-        this rank's pairs.
+        this rank's pairs. tracers: alike, [.., tracer x level].
         """
         levels, equations = self._case.equations.levels, self._case.equations
         parts = {name: weather[..., n * levels : (n + 1) * levels] for n, name in enumerate(("u", "v", "t", "vo"))}
@@ -60,6 +61,9 @@ class AtmosphereFields(NetcdfSeries):
             "surface_pressure": weather[..., -1:],
             "depth": parts["t"] / equations.planet.gravity,
         }
+        for number, tracer in enumerate(self._case.file.tracers):
+            assert tracers is not None
+            values[tracer.name] = tracers[..., number * levels : (number + 1) * levels]
         dimensions = {name: self._dimensions(name) for name, *_ in self._fields}
         boxes = []
         for name, *_ in self._fields:

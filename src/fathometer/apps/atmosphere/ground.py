@@ -29,11 +29,16 @@ def heights_of(file: AtmosphereFile, grid: Grid) -> Floats:
         return found
     assert keys.radius is not None
     latitude, longitude = grid.latitudes_northward[:, None], grid.longitude
-    lat, lon = math.radians(keys.latitude), math.radians(keys.longitude)
-    cosine = math.sin(lat) * np.sin(latitude) + math.cos(lat) * np.cos(latitude) * np.cos(longitude - lon)
-    distance = np.degrees(np.arccos(np.clip(cosine, -1, 1))) / keys.radius
+    distance = degrees_from(keys.latitude, keys.longitude, latitude, longitude) / keys.radius
     hill = np.exp(-(distance**2)) if keys.shape == "bell" else np.maximum(0.0, 1 - distance)
     return np.asarray(found + keys.height * hill)
+
+
+def degrees_from(lat: float, lon: float, latitude: Floats, longitude: Floats) -> Floats:
+    """Distances of places, radians, that are broadcast together, from one in degrees, in degrees of a great circle."""
+    lat, lon = math.radians(lat), math.radians(lon)
+    cosine = math.sin(lat) * np.sin(latitude) + math.cos(lat) * np.cos(latitude) * np.cos(longitude - lon)
+    return np.asarray(np.degrees(np.arccos(np.clip(cosine, -1, 1))))
 
 
 def _read(path: Path, name: str, grid: Grid) -> Floats:

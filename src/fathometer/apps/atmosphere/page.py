@@ -21,6 +21,7 @@ PARTS = {
     "grid": "Fourier transforms along longitude, columns of air",
     "physics": "forcing of columns of air",
     "move columns": "columns brought to the ranks that compute their forcing, and back",
+    "tracers": "semi-Lagrangian steps, with halos of pairs of latitudes",
     "spectral": "winds, rates and implicit steps of coefficients",
 }
 
@@ -54,6 +55,7 @@ def heading(record: Mapping[str, Any]) -> Heading:
         ("Levels", "shallow water" if results["shallow"] else str(grid["levels"])),
         ("Beginning", keys["start"]["kind"]),
         ("Forcing", keys["physics"]["forcing"]),
+        *([("Tracers", ", ".join(results["tracers"]))] if results.get("tracers") else []),
         ("Step", f"{results['step_seconds']:g} s"),
     ]
     if "course" in results:

@@ -8,8 +8,8 @@ from pathlib import Path
 from statistics import mean
 from typing import TYPE_CHECKING, Any
 
-from fathometer.apps.atmosphere.cases import probe_text
-from fathometer.apps.atmosphere.cost import array_bytes, legendre_work
+from fathometer.apps.atmosphere.cases import BELL, probe_text
+from fathometer.apps.atmosphere.cost import PATH, array_bytes, legendre_work
 from fathometer.apps.atmosphere.solver.equations import columns_of
 from fathometer.apps.atmosphere.solver.transform import rows_of
 from fathometer.config.input_file import validated
@@ -22,11 +22,12 @@ if TYPE_CHECKING:
     from fathometer.parallel.threads import Binding, ThreadCounts
 
 
-# Rates of physics, and what is in the input for them.
+# Rates of physics, and what is in the input for them; of tracers, too, of which the first one, which tells of all but
+# forcing, has none: a process that draws them takes more memory.
 FORCINGS = {
-    "relaxation_seconds": 'forcing = "held-suarez"',
-    "radiation_seconds": 'forcing = "radiation"',
-    "night_seconds": 'forcing = "radiation"\nsolar_constant = 0.0',
+    "relaxation_seconds": 'forcing = "held-suarez"\n',
+    "radiation_seconds": 'forcing = "radiation"\n',
+    "night_seconds": f'forcing = "radiation"\nsolar_constant = 0.0\n{BELL}',
 }
 
 
@@ -56,6 +57,7 @@ def rates_of(records: Sequence[Sequence[Mapping[str, Any]]]) -> AtmosphereRates:
     del means["physics"]
     for name, each in zip(FORCINGS, found, strict=True):
         means[name] = mean(one["physics"] for one in each)
+    means["tracer_seconds"] = mean(one["tracer_seconds"] for one in found[-1])
     return AtmosphereRates(**means)
 
 
@@ -72,6 +74,7 @@ def _rates(record: Mapping[str, Any]) -> dict[str, float]:
     places, steps = latitudes * longitudes, results["steps"]
     looks, written = len(results["course"]), len(results["field_files"])
     again = steps + (looks + written) * (4 * levels + 1) / (inward + back)
+    tracers = len(case.file.tracers)
     figures = {figure["name"]: figure["value"] for figure in record["figures"]}
     rows = rows_of(truncation, range(truncation + 1))
     unit = AtmosphereRates(legendre_seconds=0, grid_seconds=0, spectral_seconds=1).row_seconds(levels)
@@ -80,8 +83,9 @@ def _rates(record: Mapping[str, Any]) -> dict[str, float]:
         "grid_seconds": phases["grid"] / again / (places * (inward + back) * math.log2(longitudes)),
         "spectral_seconds": phases["spectral"] / steps / rows / unit,
         "physics": phases["physics"] / steps / (places * levels),
-        "look_seconds": phases["diagnostics"] / looks / (places * levels),
-        "value_seconds": phases["write fields"] / written / (places * (4 * levels + 1)),
+        "tracer_seconds": phases.get("tracers", 0.0) / steps / (places * levels * (PATH + tracers)),
+        "look_seconds": phases["diagnostics"] / looks / (places * levels * (1 + tracers / 4)),
+        "value_seconds": phases["write fields"] / written / (places * ((4 + tracers) * levels + 1)),
         "start_seconds": phases["start-up"] + phases.get("set up", 0.0),
         "finish_seconds": sum(phases.get(name, 0.0) for name in ("draw", "finish", "report")),
         "process_bytes": max(0.0, figures["peak memory"] - sum(array_bytes(case, 1, 1).values())),

@@ -71,8 +71,13 @@ class Seen:
     edges: Floats
 
 
-def seen_of(path: Path) -> Seen:
-    """What a file shows. Raises InputError where it cannot be read."""
+def kinds_of(results: Mapping[str, Any]) -> tuple[Kind, ...]:
+    """Fields that are shown of a run, with its tracers."""
+    return KINDS + tuple(Kind(name, f"{name} (1)", 1.0, "Viridis") for name in results.get("tracers", ()))
+
+
+def seen_of(path: Path, kinds: Sequence[Kind] = KINDS) -> Seen:
+    """What a file shows, of some fields. Raises InputError where it cannot be read."""
     maps, means, nominal, edges = {}, {}, 0.0, np.zeros(0)
     with DatasetFile(path) as file:
         number = 0
@@ -81,7 +86,7 @@ def seen_of(path: Path) -> Seen:
             number = int(np.argmin(np.abs(levels - LEVEL)))
             nominal = 1000 * float(levels[number])
             edges = 1000 * np.asarray(file.read("interface"), np.float64)
-        for kind in KINDS:
+        for kind in kinds:
             if kind.name not in file.header.variables:
                 continue
             values = np.asarray(file.read(kind.name)[0], np.float64) / kind.size
@@ -91,10 +96,10 @@ def seen_of(path: Path) -> Seen:
     return Seen(maps, means, nominal, edges)
 
 
-def _maps(seen: Sequence[Seen], most: int) -> list[Plane]:
+def _maps(seen: Sequence[Seen], most: int, kinds: Sequence[Kind]) -> list[Plane]:
     """Maps at some times."""
     found = []
-    for kind in KINDS:
+    for kind in kinds:
         if kind.name not in seen[-1].maps:
             continue
         parts = [thinned(one.maps[kind.name].T, most) for one in seen]
@@ -123,10 +128,10 @@ def _maps(seen: Sequence[Seen], most: int) -> list[Plane]:
     return found
 
 
-def _zonal(seen: Sequence[Seen]) -> list[Plane]:
+def _zonal(seen: Sequence[Seen], kinds: Sequence[Kind]) -> list[Plane]:
     """Means along longitude over latitude and pressure; none of shallow water."""
     found = []
-    for kind in KINDS:
+    for kind in kinds:
         if kind.name not in seen[-1].means or kind.name == "vorticity":
             continue
         parts = tuple(one.means[kind.name] for one in seen)
@@ -152,10 +157,11 @@ def field_panels(record: Mapping[str, Any], folder: Path) -> list[Panel]:
         return [missing(MAPS, "the record names no fields that were written")]
     picked = spread(len(files), MOST_TIMES)
     with ledger.file("fields", "read"):
-        seen = [seen_of(folder / files[n]) for n in picked]
+        kinds = kinds_of(results)
+        seen = [seen_of(folder / files[n], kinds) for n in picked]
     at = [times[n] for n in picked]
-    panels = [planes_panel("maps", MAPS, _maps(seen, MOST_VALUES), at, "no value")]
-    if zonal := _zonal(seen):
+    panels = [planes_panel("maps", MAPS, _maps(seen, MOST_VALUES, kinds), at, "no value")]
+    if zonal := _zonal(seen, kinds):
         panels.append(planes_panel("zonal", ZONAL, zonal, at, "no value"))
     return panels
 
@@ -163,9 +169,10 @@ def field_panels(record: Mapping[str, Any], folder: Path) -> list[Panel]:
 def draw(record: Mapping[str, Any], folder: Path, title: str) -> Path:
     """Draw the fields at the end, on one rank; the picture's path."""
     results = record["results"]
-    seen = [seen_of(folder / results["field_files"][-1])]
+    kinds = kinds_of(results)
+    seen = [seen_of(folder / results["field_files"][-1], kinds)]
     path = folder / PICTURE
-    planes = [*_maps(seen, PICTURE_VALUES), *[one for one in _zonal(seen) if one.diverging]]
+    planes = [*_maps(seen, PICTURE_VALUES, kinds), *[one for one in _zonal(seen, kinds) if one.diverging]]
     sheet.save(planes_figure(title, planes, results["field_times_seconds"][-1:], "no value"), path)
     return path
 
@@ -173,7 +180,9 @@ def draw(record: Mapping[str, Any], folder: Path, title: str) -> Path:
 def course_panel(record: Mapping[str, Any]) -> Panel:
     """The time series. Raises ValueError where there are no rows."""
     rows = record["results"]["course"]
-    return time_series_panel(record, [one for one in SERIES if one.key in rows[0]])
+    tracers = record["results"].get("tracers", ())
+    more = [Series(f"largest_of_{name}", f"largest {name}", POINT, zero=True) for name in tracers]
+    return time_series_panel(record, [one for one in (*SERIES, *more) if one.key in rows[0]])
 
 
 def spectrum_panel(record: Mapping[str, Any]) -> list[Panel]:

@@ -20,6 +20,7 @@ from fathometer.apps.atmosphere.solver.equations import Primitive
 from fathometer.apps.atmosphere.solver.model import SpectralModel
 from fathometer.apps.atmosphere.solver.physics import Physics
 from fathometer.apps.atmosphere.solver.sums import Diagnostics, Means
+from fathometer.apps.atmosphere.solver.tracers import WIDTH, Tracers
 from fathometer.apps.atmosphere.solver.transform import Transform, rows_of
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.base.formatting import number_of
@@ -53,6 +54,9 @@ class AtmosphereSimulation(Simulation):
         if file.forcing is not None:
             assert isinstance(case.equations, Primitive)
             self.physics = Physics(file.forcing, case.equations, transform, self._nodes)
+        self.tracers: Tracers | None = None
+        if file.tracers:
+            self.tracers = Tracers(case.equations, transform, len(file.tracers))
         self.fields = AtmosphereFields(case, transform, comm)
         self.files = {"fields": self.fields.folder}
         self._end = file.last_step
@@ -64,6 +68,8 @@ class AtmosphereSimulation(Simulation):
     def begin(self) -> None:
         """Collective. The state at the beginning."""
         self.model.begin(self._case.weather)
+        if self.tracers is not None:
+            self.tracers.begin(self._case.tracers)
         means = self._look()
         check_step(self._case, means.speed)
         if self.physics is not None:
@@ -93,13 +99,17 @@ class AtmosphereSimulation(Simulation):
                 for number, m in enumerate(self.model.transform.waves)
             ]
             found[name] = StateArray(("row", "column"), (int(first[-1]), flat.shape[1]), boxes)
+        on_grid: dict[str, Floats] = {}
         if self.physics is not None:
             # Of the step before: forcing comes from it.
-            pairs = self.model.transform.pairs
-            for name, columns in (("weather", self.physics.weather), ("results", self.physics.results)):
-                rings = columns.reshape(len(columns), -1)
-                shape = (self._case.grid.pairs, rings.shape[1])
-                found[name] = StateArray(("pair", f"{name}_of_pair"), shape, [((pairs.start, 0), rings)])
+            on_grid |= {"weather": self.physics.weather, "results": self.physics.results}
+        if self.tracers is not None:
+            on_grid |= {"tracers": self.tracers.values, "winds": self.tracers.before}
+        for name, columns in on_grid.items():
+            rings = columns.reshape(len(columns), -1)
+            shape = (self._case.grid.pairs, rings.shape[1])
+            boxes = [((self.model.transform.pairs.start, 0), rings)]
+            found[name] = StateArray(("pair", f"{name}_of_pair"), shape, boxes)
         return found
 
     @property
@@ -110,12 +120,15 @@ class AtmosphereSimulation(Simulation):
     def step(self) -> None:
         """Collective. Take a step, and count it."""
         step, first = self._case.file.step, self.steps == 0
+        winds = None if self.tracers is None else self.tracers.winds
         if self.physics is None:
-            rates = self.model.rates()
+            rates = self.model.rates(winds=winds)
         else:
             self.physics.force(max(0, self.steps - 1) * step, step if first else 2 * step)
-            rates = self.model.rates(self.physics.of_pair, self.physics.weather_now)
+            rates = self.model.rates(self.physics.of_pair, self.physics.weather_now, winds)
             self.physics.advance()
+        if self.tracers is not None:
+            self.tracers.step(step, first)
         self.model.leap(rates, step, first)
         self.steps += 1
         self.time = self.steps * self._case.file.step
@@ -169,7 +182,19 @@ class AtmosphereSimulation(Simulation):
                 "largest_speed": means.speed,
             }
             | self._forced()
+            | self._carried()
         )
+
+    def _carried(self) -> dict[str, float]:
+        """Collective. Means by mass and extremes of tracers."""
+        if self.tracers is None:
+            return {}
+        found = self._means.of_tracers(self._weather_now(), self.tracers.values)
+        return {
+            f"{what}_of_{tracer.name}": value
+            for tracer, values in zip(self._case.file.tracers, found, strict=True)
+            for what, value in zip(("mean", "least", "largest"), values, strict=True)
+        }
 
     def _forced(self) -> dict[str, float]:
         """Collective. Means of what physics has found last."""
@@ -184,7 +209,8 @@ class AtmosphereSimulation(Simulation):
 
     def write_fields(self) -> None:
         """Collective. Write the fields as they are now."""
-        self.fields.write_fields(self.steps, self.time, self._weather_now())
+        tracers = None if self.tracers is None else self.tracers.values
+        self.fields.write_fields(self.steps, self.time, self._weather_now(), tracers)
         self.field_times.append(self.time)
 
     def draw(self) -> Path:
@@ -209,9 +235,12 @@ class AtmosphereSimulation(Simulation):
         )
 
     def balance(self) -> list[dict[str, Any]]:
-        """Mass and energy: the first is kept but for rounding and the filter, the second but for damping."""
+        """Mass and energy: the first is kept but for rounding and the filter, the second but for damping. Tracers,
+        which are interpolated, are kept but for that."""
         first, now = self.rows[0], self.rows[-1]
         mass = next(name for name in now if name.startswith("mean_"))
+        names = [("mass", mass), ("energy", "energy")]
+        names += [(tracer.name, f"mean_of_{tracer.name}") for tracer in self._case.file.tracers]
         return [
             {
                 "quantity": what,
@@ -219,7 +248,7 @@ class AtmosphereSimulation(Simulation):
                 "last": now[name],
                 "error": missing_share(first[name], now[name], 0.0),
             }
-            for what, name in (("mass", mass), ("energy", "energy"))
+            for what, name in names
         ]
 
     def results(self) -> dict[str, Any]:
@@ -227,7 +256,9 @@ class AtmosphereSimulation(Simulation):
         if self.physics is not None:
             self._imbalance = self.physics.imbalance()
         return self._known() | {
-            "messages_of_a_step": messages(self._case, self._nodes),
+            "messages_of_a_step": messages(
+                self._case, self._nodes, WIDTH if self.tracers is None else self.tracers.width
+            ),
             "spectrum": self._means.spectrum().T.tolist(),
         }
 
@@ -238,7 +269,7 @@ class AtmosphereSimulation(Simulation):
         _, levels, latitudes, longitudes = self._case.sizes
         updates = own * levels * latitudes * longitudes
         years = own * self._case.file.step / YEAR
-        moved = seconds(account, ("transpose", PHASE))
+        moved = seconds(account, ("transpose", PHASE)) + seconds(account, ("tracers",), "communication")
         figures = [
             Figure("total", total, "seconds", "lower"),
             Figure("kernel", kernel, "seconds", "lower", "context"),

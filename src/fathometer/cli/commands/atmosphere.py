@@ -6,16 +6,17 @@ from fathometer.cli.restartable_command import RestartableCommand
 
 # As in apps/atmosphere/cases.py, imported when needed.
 CASES = (
-    *("baroclinic-wave", "steady-jet", "held-suarez", "day-night"),
+    *("baroclinic-wave", "steady-jet", "held-suarez", "day-night", "tracers"),
     *("steady-zonal", "mountain", "rossby-haurwitz", "jet"),
 )
 
 DESCRIPTION = """\
 The air of a whole planet by spherical harmonics: primitive equations on hybrid levels, or shallow water, semi-implicit
-in time. Ranks share wavenumbers along longitude and pairs of latitudes; arrays are transposed between them twice a
-step, in one of several ways. Writes winds, temperature, surface pressure and vorticity as NetCDF on the Gaussian grid,
-restart files, a picture (atmosphere.png) and the run's record (run.json) into the output directory. With --demo: a
-storm that develops within nine days. With --write-case: an atmosphere file, to be changed and run."""
+in time, with tracers. Ranks share wavenumbers along longitude and pairs of latitudes; arrays are transposed between
+them twice a step, in one of several ways. Writes winds, temperature, surface pressure, vorticity and tracers as NetCDF
+on the Gaussian grid, restart files, a picture (atmosphere.png) and the run's record (run.json) into the output
+directory. With --demo: a storm that develops within nine days. With --write-case: an atmosphere file, to be changed
+and run."""
 
 EXAMPLES = """\
   fathometer atmosphere --demo --ranks 2

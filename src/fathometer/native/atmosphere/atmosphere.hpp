@@ -59,6 +59,8 @@ inline int64_t grid_columns(int64_t levels) { return 5 * levels + 3; }
 inline int64_t rate_columns(int64_t levels) { return 6 * levels + 1; }
 // Of winds, temperature and surface pressure on the grid.
 inline int64_t weather_columns(int64_t levels) { return 3 * levels + 1; }
+// Of what carries tracers: winds, m/s, and how many levels a second air falls through the interfaces between levels.
+inline int64_t wind_columns(int64_t levels) { return 3 * levels - 1; }
 
 // Coefficients [row, grid_columns] of a state [row, state_columns].
 void spread(const Sphere &sphere, int64_t levels, double radius, const double *state, double *result);
@@ -73,14 +75,14 @@ struct Ring {
 };
 
 // Rates [place, rate_columns] of the columns of air of a ring, [place, grid_columns]. forcing: of winds and temperature
-// [place, 3 levels], or none. weather: [place, weather_columns], or none.
+// [place, 3 levels], or none. weather: [place, weather_columns], or none; winds: [place, wind_columns], or none.
 void columns_of_ring(const Levels &levels, const Ring &ring, int64_t places, const double *grid, const double *forcing,
-                     double *rates, double *weather);
+                     double *rates, double *weather, double *winds);
 
 // The same of the shallow-water equations, with one level, whose temperature is the geopotential of the surface over
 // the ground, and whose ln p_s is 0.
 void shallow_ring(const Ring &ring, int64_t places, const double *grid, const double *forcing, double *rates,
-                  double *weather);
+                  double *weather, double *winds);
 
 // What a semi-implicit step needs (Hoskins & Simmons 1975). By n, then [level, level], columns first: the inverse of
 // the implicit operator; hydrostatic, energy: matrices G and tau, columns first; surface: R T_ref; mass: nu.
@@ -113,5 +115,35 @@ constexpr int64_t physics_results = 4;
 // has to have mixed.
 void force_columns(const Physics &physics, int64_t places, const double *sine, const double *sun, double interval,
                    const double *weather, double *forcing, double *results);
+
+// Points that increase, and what cubic polynomials through four neighbours need.
+struct Axis {
+    std::vector<double> points, scale;
+
+    Axis() = default;
+    explicit Axis(std::vector<double> points);
+    // Weights of four points from `first` on for a value at a place.
+    void weigh(int64_t first, double at, double *weights) const;
+};
+
+// The grid on which tracers are carried: colatitudes of all latitudes from the north, with two beyond each pole;
+// intervals of longitude; nominal pressures of levels.
+struct Transport {
+    int64_t longitudes, latitudes;
+    Axis colatitudes, along, heights;
+    std::vector<double> interfaces;
+    std::vector<double> sine, cosine;           // by pair
+    std::vector<double> east_sine, east_cosine; // by longitude
+
+    // interfaces: nominal pressures from the top down, of any unit.
+    Transport(int64_t longitudes, int64_t latitudes, std::vector<double> interfaces);
+    int64_t levels() const { return int64_t(interfaces.size()) - 1; }
+};
+
+// Tracers [hemisphere, longitude, tracer, level] of a pair of latitudes after a step, s. room: winds half way through
+// the step, and tracers before it, [slot, hemisphere, longitude, wind_columns + tracers levels], of pairs from `first`
+// on; std::out_of_range where air comes from others.
+void carry_pair(const Transport &grid, int64_t pair, int64_t first, int64_t slots, int64_t tracers, double radius,
+                double step, const double *room, double *result);
 
 } // namespace fathometer::atmosphere

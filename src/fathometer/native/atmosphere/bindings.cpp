@@ -9,11 +9,16 @@ namespace fathometer::atmosphere {
 
 namespace {
 
+int64_t checked_latitudes(int64_t count) {
+    require(count >= 2 && count % 2 == 0, "latitudes are an even number");
+    return count;
+}
+
 // Complex arrays come as doubles, whose last axis is twice as long.
 class AtmosphereSphere {
   public:
     AtmosphereSphere(int64_t truncation, Input<int64_t, 1> waves, int64_t latitudes)
-        : own(truncation, checked_waves(truncation, waves), checked_latitudes(latitudes)) {}
+        : own(truncation, checked_waves(truncation, waves), Latitudes(checked_latitudes(latitudes))) {}
 
     int64_t rows() const { return own.rows(); }
     std::vector<int64_t> begin() const { return own.begin; }
@@ -71,10 +76,6 @@ class AtmosphereSphere {
             require(m >= 0 && m <= truncation, "waves are from 0 to the truncation");
         return own;
     }
-    static Latitudes checked_latitudes(int64_t count) {
-        require(count >= 2 && count % 2 == 0, "latitudes are an even number");
-        return Latitudes(count);
-    }
     Shape rings_shape(int64_t columns) const { return {int64_t(own.waves.size()), own.pairs, 2, columns}; }
 
     Sphere own;
@@ -92,21 +93,22 @@ class AtmosphereColumns {
     AtmosphereColumns() = default; // shallow water
 
     void rates(double sine, double cosine, double rotation, Input<double, 2> grid,
-               std::optional<Input<double, 2>> forcing, Array<double, 2> rates,
-               std::optional<Array<double, 2>> weather) const {
+               std::optional<Input<double, 2>> forcing, Array<double, 2> rates, std::optional<Array<double, 2>> weather,
+               std::optional<Array<double, 2>> winds) const {
         const auto [places, columns] = shape_of<2>(grid);
         const int64_t count = levels.a.empty() ? 1 : levels.count();
         check_arrays({{"grid", grid, {places, grid_columns(count)}},
                       {"forcing", forcing, {places, 3 * count}},
                       {"rates", rates, {places, rate_columns(count)}},
-                      {"weather", weather, {places, weather_columns(count)}}});
+                      {"weather", weather, {places, weather_columns(count)}},
+                      {"winds", winds, {places, wind_columns(count)}}});
         const Ring ring{sine, checked(cosine, "cosine", tiny), rotation};
         const double *push = forcing ? forcing->data() : nullptr;
-        double *seen = weather ? weather->data() : nullptr;
+        double *seen = weather ? weather->data() : nullptr, *carriers = winds ? winds->data() : nullptr;
         if (levels.a.empty())
-            shallow_ring(ring, places, grid.data(), push, rates.data(), seen);
+            shallow_ring(ring, places, grid.data(), push, rates.data(), seen, carriers);
         else
-            columns_of_ring(levels, ring, places, grid.data(), push, rates.data(), seen);
+            columns_of_ring(levels, ring, places, grid.data(), push, rates.data(), seen, carriers);
     }
 
   private:
@@ -141,14 +143,45 @@ class AtmospherePhysics {
     Physics own;
 };
 
+class AtmosphereTracers {
+  public:
+    AtmosphereTracers(int64_t longitudes, int64_t latitudes, Input<double, 1> interfaces)
+        : own(checked_longitudes(longitudes), checked_latitudes(latitudes), checked_interfaces(interfaces)) {}
+
+    void carry(int64_t pair, int64_t first, double radius, double step, Input<double, 4> room,
+               Array<double, 3> result) const {
+        const auto [slots, halves, longitudes, columns] = shape_of<4>(room);
+        const int64_t levels = own.levels(), tracers = (columns - wind_columns(levels)) / levels;
+        require(pair >= 0 && 2 * pair < own.latitudes && tracers >= 0, "a pair of latitudes, and its winds");
+        check_arrays({{"room", room, {slots, 2, own.longitudes, wind_columns(levels) + tracers * levels}},
+                      {"result", result, {2, own.longitudes, tracers * levels}}});
+        carry_pair(own, pair, first, slots, tracers, checked(radius, "radius", tiny), checked(step, "step", tiny),
+                   room.data(), result.data());
+    }
+
+  private:
+    static int64_t checked_longitudes(int64_t count) {
+        require(count >= 4 && count % 2 == 0, "longitudes are an even number");
+        return count;
+    }
+    static std::vector<double> checked_interfaces(const Input<double, 1> &given) {
+        std::vector<double> found(given.data(), given.data() + given.size());
+        require(found.size() >= 2, "there is a level");
+        for (std::size_t k = 1; k < found.size(); ++k)
+            require(found[k] > found[k - 1], "interfaces increase");
+        return found;
+    }
+
+    Transport own;
+};
+
 } // namespace
 
 void bind_atmosphere(nb::module_ &m) {
     m.def(
         "gauss_latitudes",
         [](int64_t count) {
-            require(count >= 2 && count % 2 == 0, "latitudes are an even number");
-            const Latitudes found(count);
+            const Latitudes found(checked_latitudes(count));
             return std::pair(found.sine, found.weight);
         },
         nb::kw_only(), "count"_a);
@@ -172,12 +205,17 @@ void bind_atmosphere(nb::module_ &m) {
              "gas"_a, "kappa"_a)
         .def(nb::init<>())
         .def("rates", &AtmosphereColumns::rates, nb::kw_only(), "sine"_a, "cosine"_a, "rotation"_a, "grid"_array,
-             "forcing"_array.none(), "rates"_array, "weather"_array.none(), Unlocked());
+             "forcing"_array.none(), "rates"_array, "weather"_array.none(), "winds"_array.none(), Unlocked());
     nb::class_<AtmospherePhysics>(m, "AtmospherePhysics")
         .def(nb::init<Input<double, 1>, Input<double, 1>, double, double, double, bool, bool, double>(), nb::kw_only(),
              "a"_array, "b"_array, "gas"_a, "kappa"_a, "gravity"_a, "relaxation"_a, "convection"_a, "solar"_a)
         .def("force", &AtmospherePhysics::force, nb::kw_only(), "sine"_array, "sun"_array, "interval"_a,
              "weather"_array, "forcing"_array, "results"_array, Unlocked());
+    nb::class_<AtmosphereTracers>(m, "AtmosphereTracers")
+        .def(nb::init<int64_t, int64_t, Input<double, 1>>(), nb::kw_only(), "longitudes"_a, "latitudes"_a,
+             "interfaces"_array)
+        .def("carry", &AtmosphereTracers::carry, nb::kw_only(), "pair"_a, "first"_a, "radius"_a, "step"_a, "room"_array,
+             "result"_array, Unlocked());
     m.attr("ATMOSPHERE_RESULTS") = physics_results;
 }
 

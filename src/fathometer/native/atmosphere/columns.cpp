@@ -10,7 +10,7 @@
 namespace fathometer::atmosphere {
 
 void columns_of_ring(const Levels &levels, const Ring &ring, int64_t places, const double *grid, const double *forcing,
-                     double *rates, double *weather) {
+                     double *rates, double *weather, double *winds) {
     FlushDenormals guard;
     const int64_t count = levels.count();
     const double *A = levels.a.data(), *B = levels.b.data();
@@ -82,11 +82,18 @@ void columns_of_ring(const Levels &levels, const Ring &ring, int64_t places, con
                 to[k] = u[k], to[count + k] = v[k], to[2 * count + k] = T[k];
             to[3 * count] = surface;
         }
+        if (winds) {
+            double *to = winds + place * wind_columns(count), *fall = to + 2 * count;
+            for (int64_t k = 0; k < count; ++k)
+                to[k] = u[k], to[count + k] = v[k];
+            for (int64_t k = 1; k < count; ++k)
+                fall[k - 1] = through[k] / (0.5 * (half[k + 1] - half[k - 1]));
+        }
     }
 }
 
 void shallow_ring(const Ring &ring, int64_t places, const double *grid, const double *forcing, double *rates,
-                  double *weather) {
+                  double *weather, double *winds) {
     FlushDenormals guard;
     const double over = 1 / ring.cosine, coriolis = ring.rotation * ring.sine;
     for (int64_t place = 0; place < places; ++place) {
@@ -104,6 +111,8 @@ void shallow_ring(const Ring &ring, int64_t places, const double *grid, const do
             double *seen = weather + place * weather_columns(1);
             seen[0] = u, seen[1] = v, seen[2] = phi, seen[3] = 1;
         }
+        if (winds)
+            winds[2 * place] = u, winds[2 * place + 1] = v;
     }
 }
 

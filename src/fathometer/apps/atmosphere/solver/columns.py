@@ -27,7 +27,7 @@ Integers = npt.NDArray[np.int64]
 LAYOUTS = ("pairs", "blocks")
 BALANCES = ("none", "node", "all", "partner")
 PHASE = "move columns"
-TAG = MOST_NUMBERS - 2  # beside that of transposes
+TAG = MOST_NUMBERS - 3  # beside those of transposes and overlaps
 GOLDEN = (math.sqrt(5) - 1) / 2
 
 

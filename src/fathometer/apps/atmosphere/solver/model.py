@@ -74,11 +74,17 @@ class SpectralModel:
         self.now = self._gathered(sums, np.zeros_like(self.surface))
         self.before = self.now.copy()
 
-    def rates(self, forcing: Callable[[int], Floats | None] = lambda _: None, weather: Floats | None = None) -> Complex:
+    def rates(
+        self,
+        forcing: Callable[[int], Floats | None] = lambda _: None,
+        weather: Floats | None = None,
+        winds: Floats | None = None,
+    ) -> Complex:
         """Collective. Rates of change of `now`.
 
         forcing: of winds and temperature [hemisphere, longitude, 3 levels] on a pair of latitudes, by its number among
         all. weather: filled with winds, temperature and surface pressure, [pair, hemisphere, longitude, 3 levels + 1].
+        winds: filled with what carries tracers, alike, [.., 3 levels - 1].
         """
         grid, kernel = self.transform.grid, self.equations.kernel
         sines, cosines, rotation = grid.sines, grid.cosines, 2 * self.equations.planet.rotation
@@ -95,6 +101,7 @@ class SpectralModel:
                     forcing=None if push is None else push[half],
                     rates=result[half],
                     weather=None if weather is None else weather[pair - first, half],
+                    winds=None if winds is None else winds[pair - first, half],
                 )
 
         sums = self.transform.through_grid(self.spread(), self.columns[2], columns)

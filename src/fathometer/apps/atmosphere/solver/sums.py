@@ -10,7 +10,7 @@ import numpy.typing as npt
 from fathometer.apps.atmosphere.solver.equations import Primitive
 from fathometer.apps.atmosphere.solver.model import SpectralModel
 from fathometer.base import ledger
-from fathometer.parallel.collectives import allreduce
+from fathometer.parallel.collectives import allgather, allreduce
 from fathometer.parallel.gather import Gather
 
 Floats = npt.NDArray[np.float64]
@@ -65,6 +65,24 @@ class Diagnostics:
         weights = grid.weights[self._model.transform.pairs] / (2 * grid.longitudes)
         own = np.array([pair.reshape(-1, values.shape[-1]).sum(axis=0) for pair in values])
         return [float(value) for value in gather(own.reshape(-1, values.shape[-1]) * weights[:, None]).sum(axis=0)]
+
+    def of_tracers(self, weather: Floats, tracers: Floats) -> list[tuple[float, float, float]]:
+        """Collective. Mean by mass, least and largest value of each tracer, [pair, hemisphere, longitude, tracer x
+        level]. weather: as of `SpectralModel.weather`."""
+        equations, comm = self._model.equations, self._model.transform.comm
+        with ledger.phase("diagnostics"):
+            thick = mass = self._mass(weather)[..., None]
+            if isinstance(equations, Primitive):
+                thick = np.diff(equations.half(mass[..., 0]), axis=-1)
+                mass = thick.sum(axis=-1, keepdims=True)
+            parts = tracers.reshape(*tracers.shape[:-1], -1, self._model.levels)
+            sums = (parts * thick[..., None, :]).sum(axis=-1)
+            *means, total = self.of_columns(np.concatenate([sums, mass], axis=-1))
+            ends = [(float(parts[..., n, :].min()), float(parts[..., n, :].max())) for n in range(len(means))]
+            every = allgather(comm, ends)
+        least = [min(low for low, _ in of_ranks) for of_ranks in zip(*every, strict=True)]
+        most = [max(high for _, high in of_ranks) for of_ranks in zip(*every, strict=True)]
+        return list(zip([mean / total for mean in means], least, most, strict=True))
 
     def _mass(self, weather: Floats) -> Floats:
         equations = self._model.equations
