@@ -10,12 +10,13 @@ from mpi4py import MPI
 
 from fathometer.apps.atmosphere.solver.equations import Planet, Primitive, cam_levels, sigma_levels
 from fathometer.apps.atmosphere.solver.model import SpectralModel
-from fathometer.apps.atmosphere.solver.starts import BaroclinicWave, Start
+from fathometer.apps.atmosphere.solver.starts import BaroclinicJet, BaroclinicWave, Start
 from fathometer.apps.atmosphere.solver.transform import Grid, Transform
 
 GRIDS = {21: (32, 64), 42: (64, 128), 63: (96, 192), 85: (128, 256), 106: (160, 320)}
 # Steps, s, and damping, m⁴/s, by truncation.
-STEPS = {21: (2400.0, 2e16), 42: (1200.0, 1e16), 63: (800.0, 2.5e15), 85: (600.0, 1e15)}
+STEPS = {21: (2400.0, 2e16), 42: (1200.0, 1e16), 63: (800.0, 2.5e15), 85: (600.0, 1e15), 106: (480.0, 4e14)}
+VISCOSITY = 7e5  # m²/s, of Polvani's jet
 DAY = 86400.0
 
 WAVE: dict[str, Any] = {
@@ -69,10 +70,16 @@ def wave(truncation: int, disturbed: bool, levels: int | None = None) -> Barocli
     return BaroclinicWave(grid_of(truncation), Primitive(Planet(), *interfaces), disturbed)
 
 
-def model_of(start: Start, damping: float = 0.0, transform: Transform | None = None) -> SpectralModel:
+def baroclinic_jet(truncation: int, disturbed: bool, levels: int = 20) -> BaroclinicJet:
+    """With levels of equal pressure."""
+    equations = Primitive(BaroclinicJet.EARTH, *sigma_levels(levels))
+    return BaroclinicJet(grid_of(truncation), equations, disturbed)
+
+
+def model_of(start: Start, damping: float = 0.0, transform: Transform | None = None, power: int = 4) -> SpectralModel:
     """At its beginning."""
     transform = transform or Transform(start.grid, MPI.COMM_SELF, "alltoallv", 2)
-    model = SpectralModel(start.equations, transform, start.ground, damping)
+    model = SpectralModel(start.equations, transform, start.ground, damping, power=power)
     model.begin(start.weather)
     return model
 
@@ -88,3 +95,18 @@ def mean(model: SpectralModel, values: np.ndarray) -> float:
     """Over the globe, of [pair, hemisphere, longitude]."""
     grid = model.transform.grid
     return float((values * grid.weights[:, None, None]).sum() / (2 * grid.longitudes))
+
+
+def on_finer_grid(coarse: SpectralModel, fine: SpectralModel) -> np.ndarray:
+    """Weather of a model on the grid of one of a higher truncation, by its coefficients."""
+    there, here = fine.transform, coarse.transform
+    rows = {waves: row for row, waves in enumerate(zip(there.orders, there.degrees, strict=True))}
+    shown = SpectralModel(fine.equations, there)
+    shown.now[[rows[waves] for waves in zip(here.orders, here.degrees, strict=True)]] = coarse.now
+    return shown.weather()
+
+
+def apart(coarse: SpectralModel, fine: SpectralModel, column: int) -> float:
+    """l2 over the globe of the difference of a column of two models' weather, on the finer grid."""
+    change = on_finer_grid(coarse, fine)[..., column] - fine.weather()[..., column]
+    return float(np.sqrt(mean(fine, change**2)))

@@ -55,6 +55,11 @@ LEVELS = {"a": [200.0, 100.0, 0.0], "b": [0.0, 0.5, 1.0]}
             water_values(tracers=[UNIFORM | {"shape": "bell", "radius": 9.0, "top": 0.5}]),
             "[[tracers]] 1: top, bottom: found with shallow water; allowed: left out",
         ),
+        (
+            wave_values(numerics={"damping": 1e15, "damping_power": 2}),
+            "found 1e+15 m^2/s; allowed with damping_power = 2: up to 7.83e+07",
+        ),
+        (wave_values(numerics={"damping_power": 3}), "damping_power: found 3; allowed: an even integer from 2 to 4"),
         (water_values(output={"fields": ["temperature"]}), "which shallow water has not"),
     ],
 )

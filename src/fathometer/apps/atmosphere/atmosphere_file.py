@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Annotated, Literal, Self
 
 import numpy as np
-from annotated_types import Ge, Le, MaxLen, MinLen
+from annotated_types import Ge, Le, MaxLen, MinLen, MultipleOf
 from pydantic import AfterValidator, model_validator
 from scipy.fft import next_fast_len
 
 from fathometer.apps.atmosphere.solver.equations import Planet, cam_levels, sigma_levels
 from fathometer.apps.atmosphere.solver.physics import Forcing
+from fathometer.apps.atmosphere.solver.starts import BaroclinicJet
 from fathometer.config.constraints import Allowed
 from fathometer.config.input_file import InputFile
 from fathometer.config.table import Table, key, not_allowed, section
@@ -32,9 +33,11 @@ LONGEST = 1e6  # days
 FIELDS = ("wind", "temperature", "pressure", "vorticity")
 SHALLOW = ("steady-zonal", "zonal", "rossby-haurwitz", "jet")  # beginnings of shallow water
 FOLDS = 43200.0  # s, in which the shortest waves are damped by e where the damping is left out
+LEAST_FOLDS = DAY  # in which damping may make waves of n = 2, those of the whole planet, fall by e
 LONGEST_STEP = 51000.0  # s, over the truncation, where the step is left out
 WHOLE = 1e-9  # of a step, by which an interval may miss a whole number of them
 
+Kind = Literal["baroclinic-wave", "baroclinic-jet", "resting", "steady-zonal", "zonal", "rossby-haurwitz", "jet"]
 Days = Annotated[float, Ge(1e-6), Le(LONGEST)]
 Interfaces = Annotated[tuple[float, ...], Loose, MinLen(2), MaxLen(1001), Allowed("a list of numbers")]
 
@@ -134,12 +137,12 @@ class PlanetTable(Table):
 class StartTable(Table):
     """The state at the beginning."""
 
-    kind: Literal["baroclinic-wave", "resting", "steady-zonal", "zonal", "rossby-haurwitz", "jet"] = key(
-        "baroclinic-wave: two jets (Jablonowski and Williamson 2006); resting: air of one temperature, with a little "
-        "noise; of shallow water: steady-zonal, zonal, rossby-haurwitz (Williamson and others 1992, cases 2, 5 and 6), "
-        "jet (Galewsky and others 2004)"
+    kind: Kind = key(
+        "baroclinic-wave: two jets (Jablonowski and Williamson 2006); baroclinic-jet: one (Polvani and others 2004); "
+        "resting: air of one temperature, with a little noise; of shallow water: steady-zonal, zonal, rossby-haurwitz "
+        "(Williamson and others 1992, cases 2, 5 and 6), jet (Galewsky and others 2004)"
     )
-    disturbed: bool = key("of baroclinic-wave and jet: whether a disturbance makes them break up", "", True)
+    disturbed: bool = key("of jets and baroclinic-wave: whether a disturbance makes them break up", "", True)
     temperature: Annotated[float, Ge(100), Le(1000)] = key("of resting air", "K", 280.0)
     seed: Annotated[int, Ge(0), Le(2**63 - 1)] = key("of the noise", "", 1)
 
@@ -259,7 +262,10 @@ class NumericsTable(Table):
     """Damping and filter."""
 
     damping: Annotated[float, Ge(0), Le(1e25)] | None = key(
-        "of waves, by the fourth power; left out: the shortest fall by e in 12 hours", "m⁴/s", None
+        "of waves, by a power of the wavenumber; left out: the shortest fall by e in 12 hours", "m⁴/s or m²/s", None
+    )
+    damping_power: Annotated[int, Ge(2), Le(4), MultipleOf(2)] = key(
+        "2: as viscosity and conduction; 4: of short waves rather than long ones", "", 4
     )
     filter: Annotated[float, Ge(0), Le(0.5)] = key(
         "of Robert and Asselin, against a split of odd and even steps", "", 0.06
@@ -319,6 +325,8 @@ class AtmosphereFile(InputFile):
     def air(self) -> Planet:
         """The planet."""
         keys, earth = self.planet, Planet(6.37122e6, 7.292e-5) if self.shallow else Planet()
+        if self.start.kind == "baroclinic-jet":
+            earth = BaroclinicJet.EARTH
         pairs = (
             (keys.radius, earth.radius),
             (keys.rotation, earth.rotation),
@@ -354,11 +362,15 @@ class AtmosphereFile(InputFile):
 
     @property
     def damping(self) -> float:
-        """m⁴/s."""
+        """m⁴/s or m²/s, by its power."""
         if self.numerics.damping is not None:
             return self.numerics.damping
-        shortest = self.grid.truncation * (self.grid.truncation + 1) / self.air.radius**2
-        return 1 / (FOLDS * shortest**2)
+        return self._folding(self.grid.truncation, FOLDS)
+
+    def _folding(self, wavenumber: int, seconds: float) -> float:
+        """The damping by which waves of a total wavenumber fall by e in so many seconds."""
+        square = wavenumber * (wavenumber + 1) / self.air.radius**2
+        return 1 / (seconds * square ** (self.numerics.damping_power // 2))
 
     @property
     def steps(self) -> int:
@@ -397,6 +409,13 @@ class AtmosphereFile(InputFile):
                 raise ValueError(f'[[tracers]] {number}: name: found "{tracer.name}" again; needed: one of its own')
             if self.shallow and (tracer.top, tracer.bottom) != (0.0, 1.0):
                 raise ValueError(f"[[tracers]] {number}: top, bottom: found with shallow water; allowed: left out")
+        most = self._folding(2, LEAST_FOLDS)
+        if self.damping > most:
+            power = self.numerics.damping_power
+            raise ValueError(
+                f"[numerics] damping: found {self.damping:g} m^{power}/s; allowed with damping_power = {power}: up to "
+                f"{most:.3g}, by which waves of the whole planet fall by e in a day"
+            )
         for name, days in (("[time] end", self.time.end), ("[output] every", self.output.every)):
             if days is None:
                 continue

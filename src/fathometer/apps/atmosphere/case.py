@@ -16,6 +16,7 @@ from fathometer.apps.atmosphere.atmosphere_file import AtmosphereFile
 from fathometer.apps.atmosphere.ground import degrees_from, heights_of
 from fathometer.apps.atmosphere.solver.equations import Equations, Primitive
 from fathometer.apps.atmosphere.solver.starts import (
+    BaroclinicJet,
     BaroclinicWave,
     Jet,
     Resting,
@@ -105,6 +106,7 @@ class AtmosphereCase:
             "shallow": self.equations.SHALLOW,
             "step_seconds": self.file.step,
             "damping": self.file.damping,
+            "damping_power": self.file.numerics.damping_power,
             "forcing": self.file.physics.forcing,
             "tracers": [tracer.name for tracer in self.file.tracers],
         }
@@ -164,6 +166,8 @@ def _start(file: AtmosphereFile) -> Start:
     equations = Primitive(planet, *file.levels.interfaces)
     if keys.kind == "resting":
         return Resting(grid, equations, keys.temperature, keys.seed)
+    if keys.kind == "baroclinic-jet":
+        return BaroclinicJet(grid, equations, keys.disturbed)
     return BaroclinicWave(grid, equations, keys.disturbed)
 
 

@@ -12,10 +12,10 @@ WAVE = """\
 truncation = {truncation}
 
 [levels]
-table = "cam26"
+{levels}
 
 [start]
-kind = "baroclinic-wave"
+kind = "{kind}"
 disturbed = {disturbed}
 
 [time]
@@ -24,6 +24,12 @@ end = {end}                     # days
 [output]
 every = 1.0                   # days
 directory = "{directory}"
+"""
+
+VISCOSITY = """
+[numerics]
+damping = 7e5                 # m²/s
+damping_power = 2
 """
 
 FORCED = """\
@@ -70,10 +76,20 @@ every = 1.0                   # days
 
 
 def wave_text(
-    what: str, truncation: int, end: float, directory: str = "out", more: str = "", disturbed: str = "true"
+    what: str,
+    truncation: int,
+    end: float,
+    directory: str = "out",
+    more: str = "",
+    disturbed: str = "true",
+    kind: str = "baroclinic-wave",
+    levels: str = 'table = "cam26"',
 ) -> str:
     """A baroclinic wave, with results of each day."""
-    return WAVE.format(what=what, truncation=truncation, end=end, directory=directory, disturbed=disturbed, more=more)
+    return WAVE.format(
+        what=what, truncation=truncation, end=end, directory=directory, disturbed=disturbed, more=more, kind=kind,
+        levels=levels,
+    )  # fmt: skip
 
 
 def demo_text(quick: bool) -> str:
@@ -104,6 +120,10 @@ CASES: Mapping[str, Callable[[], str]] = MappingProxyType(
         ),
         "steady-jet": lambda: wave_text(
             "The same without its disturbance: it stays as it is.", 42, 4.0, disturbed="false"
+        ),
+        "baroclinic-jet": lambda: wave_text(
+            "A jet that breaks up, by viscosity the same at any truncation (Polvani, Scott and Thomas 2004).",
+            85, 12.0, more=VISCOSITY, kind="baroclinic-jet", levels="count = 20",
         ),
         "held-suarez": lambda: FORCED.format(
             what="The climate of Held and Suarez (1994): means of the days from 200 on are compared.",

@@ -47,7 +47,10 @@ class AtmosphereSimulation(Simulation):
         check_ranks(case, comm.size)
         self._case = case
         transform = Transform(case.grid, comm, file.parallel.protocol, _native.threads())
-        self.model = SpectralModel(case.equations, transform, case.ground, file.damping, file.numerics.filter)
+        keys = file.numerics
+        self.model = SpectralModel(
+            case.equations, transform, case.ground, file.damping, keys.filter, keys.damping_power
+        )
         self._means = Diagnostics(self.model)
         self._nodes = nodes_of(comm)
         self.physics: Physics | None = None

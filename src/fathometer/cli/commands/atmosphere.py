@@ -6,7 +6,7 @@ from fathometer.cli.restartable_command import RestartableCommand
 
 # As in apps/atmosphere/cases.py, imported when needed.
 CASES = (
-    *("baroclinic-wave", "steady-jet", "held-suarez", "day-night", "tracers"),
+    *("baroclinic-wave", "steady-jet", "baroclinic-jet", "held-suarez", "day-night", "tracers"),
     *("steady-zonal", "mountain", "rossby-haurwitz", "jet"),
 )
 

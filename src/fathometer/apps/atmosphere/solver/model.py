@@ -22,7 +22,8 @@ class SpectralModel:
     Args:
         surface: geopotential of the ground on a pair of latitudes, [hemisphere, longitude], by the pair's number; None:
             a sphere.
-        damping: of vorticity, divergence and temperature by a fourth power, m⁴/s. filter: of Robert and Asselin.
+        damping: of vorticity, divergence and temperature. power: of the wavenumber, 2 or 4, by which they are damped,
+            in m²/s or m⁴/s. filter: of Robert and Asselin.
 
     Attributes:
         now, before: coefficients [row, state columns] of two times: vorticity, divergence, temperature of all levels,
@@ -37,8 +38,10 @@ class SpectralModel:
         surface: Callable[[int], Floats] | None = None,
         damping: float = 0.0,
         filter: float = 0.06,
+        power: int = 4,
     ) -> None:
-        self.equations, self.transform, self._filter, self._damping = equations, transform, filter, damping
+        self.equations, self.transform, self._filter = equations, transform, filter
+        self._damping, self._power = damping, power
         self.levels = equations.levels
         self.now, self.before = (transform.empty(3 * self.levels + 1) for _ in range(2))
         self.surface = transform.empty(1)
@@ -153,8 +156,9 @@ class SpectralModel:
         implicit = self.equations.implicit
         n = np.arange(truncation + 1)
         laplacian = n * (n + 1) / planet.radius**2
+        times = self._power // 2
         # Solid rotation, n = 1, is no shear and stays as it is.
-        flow = np.maximum(laplacian**2 - (2 / planet.radius**2) ** 2, 0.0)
+        flow = np.maximum(laplacian**times - (2 / planet.radius**2) ** times, 0.0)
         self._matrices = {
             "inverse": implicit.inverse(truncation, planet.radius, half),
             "hydrostatic": np.ascontiguousarray(implicit.hydrostatic.T),
@@ -162,7 +166,7 @@ class SpectralModel:
             "mass": implicit.mass,
             "surface": implicit.gas,
             "flow_damping": 1 / (1 + 2 * half * self._damping * flow),
-            "temperature_damping": 1 / (1 + 2 * half * self._damping * laplacian**2),
+            "temperature_damping": 1 / (1 + 2 * half * self._damping * laplacian**times),
         }
         self._step = half
 

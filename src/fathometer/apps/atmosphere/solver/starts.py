@@ -122,6 +122,95 @@ class BaroclinicWave(Start):
         return np.asarray(found + np.zeros_like(longitude))
 
 
+class BaroclinicJet(Start):
+    """A jet of the northern hemisphere over a level ground, which a warm place makes break up (Polvani, Scott & Thomas
+    2004, Mon. Weather Rev. 132, 2539). disturbed: with that place.
+
+    u = SPEED F(z) sin³(pi sin² phi) north of the equator, z = -HEIGHT ln(p / p_s), and
+
+        F = (1 - tanh³((z - TOP) / DEPTH)) sin(pi z / ZERO) / 2
+        dT/dphi = -HEIGHT / R (2 a Omega sin phi + 2 u tan phi) du/dz
+        T' = PUSH sech²(lon / LONG) sech²((phi - AT) / WIDE)
+
+    with the US standard atmosphere as the mean of T over the globe at each z. Constants as in two programs that have
+    this beginning: polvani_2004.F90 of the Flexible Modeling System, baroclinic_inst_mod of HOMME.
+    """
+
+    EARTH = Planet(6.371e6, 7.292e-5, 9.806, 287.0, 2 / 7)
+    SPEED, HEIGHT, TOP, DEPTH, ZERO = 50.0, 7340.0, 22e3, 5e3, 30e3
+    PUSH, LONG, WIDE, AT = 1.0, 1 / 3, 1 / 6, math.pi / 4
+    # Of the standard atmosphere: m, and K there; linear in between.
+    ALTITUDES = (0.0, 11e3, 20e3, 32e3, 47e3, 51e3, 71e3, 84.852e3)
+    STANDARD = (288.15, 216.65, 216.65, 228.65, 270.65, 270.65, 214.65, 186.946)
+    POINTS = 200  # of Gauss's quadrature over latitudes
+
+    def __init__(self, grid: Grid, equations: Primitive, disturbed: bool) -> None:
+        super().__init__(grid)
+        self._equations, self._disturbed = equations, disturbed
+
+    @property
+    def equations(self) -> Primitive:
+        """Primitive ones."""
+        return self._equations
+
+    @cached_property
+    def heights(self) -> Floats:
+        """z of the levels, m."""
+        return np.asarray(-self.HEIGHT * np.log(self._equations.full(np.array(PRESSURE)) / PRESSURE))
+
+    @cached_property
+    def _profile(self) -> tuple[Floats, Floats]:
+        """F and dF/dz, 1/m, of the levels."""
+        turn = np.tanh((self.heights - self.TOP) / self.DEPTH)
+        wave = math.pi / self.ZERO
+        sine, cosine = np.sin(wave * self.heights), np.cos(wave * self.heights)
+        slope = -3 * turn**2 * (1 - turn**2) / self.DEPTH
+        return 0.5 * (1 - turn**3) * sine, 0.5 * (slope * sine + (1 - turn**3) * wave * cosine)
+
+    @staticmethod
+    def _across(latitude: Floats) -> Floats:
+        """sin³(pi sin² phi) in the north, 0 in the south."""
+        return np.where(latitude > 0, np.sin(math.pi * np.sin(latitude) ** 2) ** 3, 0.0)
+
+    def _integrands(self, latitude: Floats) -> Floats:
+        """[2, ...]: what the integrals over latitude of dT/dphi are of, but for factors that depend on z alone."""
+        jet = self._across(latitude)
+        return np.stack([np.sin(latitude) * jet, np.tan(latitude) * jet**2])
+
+    @cached_property
+    def _means(self) -> Floats:
+        """[2]: of those integrals over the globe. By parts, that of t(phi) with t = 0 in the south is the integral of
+        dt/dphi (1 - sin phi) / 2 over the north."""
+        nodes, weights = np.polynomial.legendre.leggauss(self.POINTS)
+        at = (nodes + 1) * math.pi / 4
+        return np.asarray((self._integrands(at) * (1 - np.sin(at)) * weights).sum(axis=-1) * math.pi / 8)
+
+    def _temperature(self, latitude: Floats) -> Floats:
+        """Without the warm place: [hemisphere, 1, level] on [hemisphere, 1]."""
+        nodes, weights = np.polynomial.legendre.leggauss(self.POINTS)
+        end = np.maximum(latitude, 0.0)[..., None]
+        integrals = (self._integrands(end * (nodes + 1) / 2) * weights).sum(axis=-1) * end[..., 0] / 2
+        turning, curving = integrals - self._means[:, None, None]
+        shape, slope = self._profile
+        planet, speed = self.planet, self.SPEED
+        turning = 2 * planet.radius * planet.rotation * speed * slope * turning[..., None]
+        curving = 2 * speed**2 * shape * slope * curving[..., None]
+        mean = np.interp(self.heights, self.ALTITUDES, self.STANDARD)
+        return np.asarray(mean - self.HEIGHT / planet.gas * (turning + curving))
+
+    def weather(self, pair: int) -> Weather:
+        """Wind along latitudes alone."""
+        latitude, longitude = self._places(pair)
+        shape = (2, self.grid.longitudes, self._equations.levels)
+        u = np.broadcast_to(self.SPEED * self._across(latitude)[..., None] * self._profile[0], shape)
+        temperature = np.broadcast_to(self._temperature(latitude), shape)
+        if self._disturbed:
+            east = np.where(longitude > math.pi, longitude - 2 * math.pi, longitude)
+            place = np.cosh(east / self.LONG) * np.cosh((latitude - self.AT) / self.WIDE)
+            temperature = temperature + (self.PUSH / place**2)[..., None]
+        return u, np.zeros(shape), temperature, np.full(shape[:2], PRESSURE)
+
+
 class ShallowStart(Start):
     """Of shallow water."""
 
