@@ -241,7 +241,11 @@ def test_many_steps_at_a_time_are_taken_in_diamonds():
     assert MANY.bytes_in_flight(tiling) <= HERE.of_thread(2)
     assert MANY.bytes_in_flight(replace(tiling, depth=tiling.depth + 1)) > HERE.of_thread(2)
     assert STEPPING.expected(HERE).tile != DIAMONDS
-    for other in (replace(MANY, divided=True), replace(MANY, shape=(900, 1, 900))):
+    for other in (
+        replace(MANY, cut=(True, True, False), reach=4),
+        replace(MANY, cut=(False, False, True), reach=4),
+        replace(MANY, shape=(900, 1, 900)),
+    ):
         assert other.expected(HERE).tile != DIAMONDS
         assert not other.fits(tiling)
         assert not any(t.tile == DIAMONDS for t in tuning.candidates(other, HERE))
@@ -249,6 +253,26 @@ def test_many_steps_at_a_time_are_taken_in_diamonds():
     near = tuning.around(MANY, tiling)
     assert {"higher", "lower", "wider blocks", "narrower blocks"} == set(near)
     assert all(t.tile == DIAMONDS and MANY.fits(t) for t in near.values())
+
+
+def test_diamonds_across_cuts_have_room_between_two_of_them():
+    cut = replace(MANY, cut=(False, True, False), reach=4)
+    assert cut.expected(HERE) == MANY.expected(HERE)
+    narrow = replace(cut, shape=(320, 45, 320))
+    assert narrow.highest == 5
+    assert narrow.fits(Tiling(5, 8, DIAMONDS, 1))
+    assert not narrow.fits(Tiling(6, 8, DIAMONDS, 1))
+    assert replace(narrow, stages=2).highest == 2
+    assert all(t.depth <= 5 for t in tuning.candidates(narrow, HERE) if t.tile == DIAMONDS)
+    none = replace(cut, shape=(320, 15, 320))
+    assert none.expected(HERE).tile != DIAMONDS
+    tuning.check_choices(narrow, {"tile": DIAMONDS, "depth": 5})
+    with pytest.raises(
+        InputError, match="time_depth: found 6 with diamonds; allowed: up to 5, where a rank has 45 rows"
+    ):
+        tuning.check_choices(narrow, {"tile": DIAMONDS, "depth": 6})
+    with pytest.raises(InputError, match='found "diamonds"; allowed where a rank has 15 rows between others: "auto"'):
+        tuning.check_choices(none, {"tile": DIAMONDS})
 
 
 def test_diamonds_by_name(tmp_path):

@@ -7,7 +7,7 @@ import numpy as np
 from elastic_steps import CASES, propagator, run
 from mpi4py import MPI
 
-from fathometer.grid.tiling import PLAIN, Tiling
+from fathometer.grid.tiling import DIAMONDS, PLAIN, Tiling
 from fathometer.parallel.decomposition import arrangements
 from fathometer.parallel.threads import ThreadCounts
 
@@ -32,6 +32,16 @@ def compare(shape, dtype, ranks, tiling, off_grid, expected):
     assert recorded == want_traces.shape[1]
 
 
+def diamonds(shape, ranks):
+    """Tilings across cuts in y."""
+    x, y, z = ranks
+    if y == 1 or x * z > 1:
+        return []
+    return [
+        Tiling(depth, block, DIAMONDS, 1) for depth, block in ((2, 3), (5, 8)) if y == 2 or depth * 16 <= shape[1] // y
+    ]
+
+
 def main():
     compared = 0
     for shape in CASES:
@@ -43,7 +53,7 @@ def main():
             assert min(np.abs(values).max() for values in (traces, *fields.values(), expected[2])) > 0
             for ranks in arrangements(MPI.COMM_WORLD.size, shape[1] == 1):
                 if all(p == 1 or n // p >= THINNEST for n, p in zip(shape, ranks, strict=True)):
-                    for tiling in (PLAIN, Tiling(4, 3, 5, 1), Tiling(9, 100, 100, 1)):
+                    for tiling in (PLAIN, Tiling(4, 3, 5, 1), Tiling(9, 100, 100, 1), *diamonds(shape, ranks)):
                         compare(shape, dtype, ranks, tiling, off_grid, expected)
                         compared += 1
     if MPI.COMM_WORLD.rank == 0:

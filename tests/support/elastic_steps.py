@@ -17,7 +17,7 @@ from fathometer.seismic.waves.scheme import Scheme
 
 DT, VMAX = 1e-3, 4000.0
 STEPS = 12
-CASES = [(21, 18, 37), (30, 1, 40)]
+CASES = [(21, 18, 37), (30, 1, 40), (18, 66, 20)]
 
 
 def padded_array(values, dtype):

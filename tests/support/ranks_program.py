@@ -9,7 +9,7 @@ from mpi4py import MPI
 from support import FULL, Medium, heterogeneous, ricker
 
 from fathometer import _native
-from fathometer.grid.tiling import PLAIN, Tiling
+from fathometer.grid.tiling import DIAMONDS, PLAIN, Tiling
 from fathometer.parallel.decomposition import Decomposition, arrangements
 from fathometer.seismic.waves.boundary import Pml, Sponge
 from fathometer.seismic.waves.cone import ActiveRows
@@ -31,6 +31,8 @@ CASES = {
     "3D vti order 8 rows left out": ((15, 13, 17), "vti", 8, Pml(5), False, np.float32),
     "3D vti order 12 free surface rows left out": ((16, 15, 18), "vti", 12, Pml(5), True, np.float32),
     "3D isotropic order 8 sponge": ((15, 13, 17), "isotropic", 8, Sponge(5), False, np.float32),
+    "3D vti order 8 wide": ((19, 66, 11), "vti", 8, Pml(5), False, np.float32),
+    "3D isotropic order 4 wide rows left out": ((17, 66, 11), "isotropic", 4, Pml(5), True, np.float64),
 }
 
 # Plain sweeps; one tile that is the whole grid; odd widths and threads that share; where nothing is cut also the
@@ -43,6 +45,15 @@ def tilings(ranks, threads):
     if ranks == 1:
         return TILINGS
     return TILINGS[:3] if FULL or ranks * threads <= 4 else TILINGS[2:3]
+
+
+def diamonds(propagator, ranks):
+    """Tilings across cuts in y; ranks between two of these have room for whole diamonds."""
+    x, y, z = ranks
+    if y == 1 or x * z > 1:
+        return []
+    highest = propagator.block.shape[1] // y // (2 * propagator.reach) if y > 2 else 9
+    return [Tiling(height, block, DIAMONDS, 1) for height, block in ((2, 1), (3, 7), (9, 4)) if height <= highest]
 
 
 def positions(shape, free_surface):
@@ -68,15 +79,24 @@ def some_rows(full):
     return ActiveRows(*(np.clip(end, 0, STEPS).astype(np.int32) for end in (first, last)))
 
 
-def run(comm, name, ranks, tiling=PLAIN):
-    """Traces (steps, receivers) and the final pressure of the model's cells, gathered on rank 0."""
+def runs(comm, name, ranks, threads):
+    """Each tiling, with traces (steps, receivers) and final pressure of the model's cells on rank 0."""
+    medium = medium_of(comm, name, ranks)
+    tried = [*tilings(comm.size, threads), *diamonds(medium.propagator, ranks)]
+    medium.propagator.close()
+    for tiling in tried:
+        yield tiling, run(comm, name, ranks, tiling)
+
+
+def medium_of(comm, name, ranks):
+    """A case on these ranks."""
     shape, physics, order, boundary, free, dtype = CASES[name]
     pads = np.array([0 if n == 1 else 2 * boundary.width for n in shape])
     pads[2] -= boundary.width if free else 0
     full = tuple(int(n) for n in np.array(shape) + pads)
     vp, epsilon, delta = heterogeneous(full, 11)
     block = Decomposition(full, ranks, comm.rank)
-    medium = Medium(
+    return Medium(
         shape,
         SPACING,
         vp,
@@ -88,6 +108,13 @@ def run(comm, name, ranks, tiling=PLAIN):
         block=block,
         comm=comm,
     )
+
+
+def run(comm, name, ranks, tiling=PLAIN):
+    """Traces (steps, receivers) and the final pressure of the model's cells, gathered on rank 0."""
+    shape, _, _, _, free, dtype = CASES[name]
+    medium = medium_of(comm, name, ranks)
+    block, full = medium.propagator.block, medium.propagator.grid.full_shape
     medium.propagator.tiling = tiling
     sources, receivers = positions(shape, free)
     t = -0.08 + np.arange(STEPS) * medium.dt
@@ -123,8 +150,7 @@ def main(out, threads):
         for ranks in arrangements(comm.size, shape[1] == 1):
             if not all(p == 1 or n // p >= thinnest for n, p in zip(full, ranks, strict=True)):
                 continue
-            for tiling in tilings(comm.size, int(threads)):
-                gathered = run(comm, name, ranks, tiling)
+            for tiling, gathered in runs(comm, name, ranks, int(threads)):
                 if gathered:
                     key = f"{name}|{ranks}, {tiling.numbers}"
                     results[f"{key}|traces"], results[f"{key}|pressure"] = gathered

@@ -100,7 +100,8 @@ class Stepping:
         radius: R, the reach of a stage. fields: that are stepped. itemsize: bytes of a number. arrays: of a step, time
             levels of the fields and the model.
         steps: time steps that are taken at a time. threads: of a rank. ranks: that share the host.
-        divided: whether ranks share the grid. stages: of a step.
+        cut: axes along which ranks share the grid. reach: cells that a stage of a tile reaches, points included.
+        stages: of a step.
     """
 
     shape: Index3
@@ -111,13 +112,19 @@ class Stepping:
     threads: int
     ranks: int
     arrays: int
-    divided: bool = False
+    cut: tuple[bool, bool, bool] = (False, False, False)
+    reach: int = 0
     stages: int = 1
 
     @property
     def diamonds(self) -> bool:
-        """Whether tiles can be diamonds: cells next to another rank's wait for messages at every step."""
-        return not (self.flat or self.divided)
+        """Whether tiles can be diamonds: along x and z, cells next to another rank's wait for it at every step."""
+        return not (self.flat or self.cut[0] or self.cut[2])
+
+    @property
+    def highest(self) -> int:
+        """Depth of diamonds, at most: between two cuts a rank has room for a whole one."""
+        return self.shape[1] // (2 * self.reach * self.stages) if self.cut[1] else DEEPEST
 
     @property
     def flat(self) -> bool:
@@ -143,7 +150,7 @@ class Stepping:
     def fits(self, tiling: Tiling) -> bool:
         """Whether all choices are in range, and the threads make whole teams."""
         if tiling.tile == DIAMONDS:
-            within = self.diamonds and tiling.team == 1 and tiling.depth > 1
+            within = self.diamonds and tiling.team == 1 and 1 < tiling.depth <= self.highest
             return within and all(self._within(tiling, name) for name in ("depth", "block"))
         return all(self._within(tiling, name) for name in self.ranges) and self.threads % tiling.team == 0
 
@@ -192,7 +199,7 @@ class Stepping:
         if not self.diamonds:
             return None
         lowest = math.ceil(LOWEST / self.stages)
-        for height in range(min(self.steps // ROWS, DEEP // self.stages), lowest - 1, -1):
+        for height in range(min(self.steps // ROWS, DEEP // self.stages, self.highest), lowest - 1, -1):
             for block in (2 * self.radius, self.radius):
                 tiling = Tiling(height, min(block, self.shape[0]), DIAMONDS, 1)
                 if self.bytes_in_flight(tiling) <= share:

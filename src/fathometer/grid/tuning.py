@@ -64,6 +64,10 @@ class TimeStepper(Protocol):
         """Bytes of a number."""
 
     @property
+    def reach(self) -> int:
+        """Cells that a stage of a tile reaches, points included."""
+
+    @property
     def field_count(self) -> int:
         """Fields that are stepped."""
 
@@ -96,7 +100,8 @@ def stepping_of(wavefield: TimeStepper, steps: int, threads: int) -> Stepping:
         threads=fewest,
         ranks=ranks,
         arrays=wavefield.array_count,
-        divided=comm.size > 1,
+        cut=(block.ranks[0] > 1, block.ranks[1] > 1, block.ranks[2] > 1),
+        reach=wavefield.reach,
         stages=wavefield.stages,
     )
 
@@ -229,9 +234,17 @@ def _fixed(stepping: Stepping, wanted: TuningTable) -> dict[str, int]:
 def check_choices(stepping: Stepping, fixed: dict[str, int]) -> None:
     """Raises InputError for a choice out of range."""
     if fixed.get("tile") == DIAMONDS:
-        reason = "in two dimensions" if stepping.flat else "where ranks share the grid"
+        reason = "in two dimensions" if stepping.flat else "where ranks share the grid along other axes than y"
         if not stepping.diamonds:
             raise InputError(f'[tuning] tile: found "diamonds"; allowed {reason}: "auto" or a width')
+        if (height := fixed.get("depth", 2)) > stepping.highest:
+            raise InputError(
+                f"[tuning] {KEYS['depth']}: found {height} with diamonds; allowed: up to {stepping.highest}, where a "
+                f"rank has {stepping.shape[1]} rows between others"
+                if stepping.highest > 1
+                else f'[tuning] tile: found "diamonds"; allowed where a rank has {stepping.shape[1]} rows between '
+                'others: "auto" or a width'
+            )
         fixed = {name: value for name, value in fixed.items() if name != "tile"}
         if fixed.get("team", 1) > 1:
             raise InputError(f"[tuning] team: found {fixed['team']}; allowed with diamonds: 1")

@@ -4,6 +4,8 @@
 #include <atomic>
 #include <cstdlib>
 #include <memory>
+#include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include <omp.h>
@@ -140,76 +142,236 @@ template <class T> class Sweep {
 // diamond widens, beside those of the row before, which narrow, then H in which it narrows itself. Siblings, the
 // diamonds of a row, never touch: `gap` on either side of the border between them belongs to the row before until it
 // ends, so that half points have one owner whichever sibling is computed first.
+//
+// Where ranks meet in y, a diamond lies astride the cut, and each of them computes its half of it. A half needs the
+// rows next to the cut of the other one, of every step. They come in a message a block, while the next one is computed:
+// step n of a half lies so far back that it needs what the neighbour computed `ahead` blocks ago.
 template <class T> class Diamonds {
   public:
-    Diamonds(const Wavefield<T> &w, int64_t steps, int64_t reach, const Tiling &tiling)
-        : all(inside(w, 0)), ny(w.n[1]), steps(steps), p(half_reach(w)), gap(p), skew(std::max(reach, 2 * p)),
-          height(std::min(tiling.depth, std::max<int64_t>(steps, 1))), block(std::max<int64_t>(tiling.block, 1)),
-          blocks((w.n[0] + (2 * height - 1) * skew + block - 1) / block), lag((height * skew + block - 1) / block) {
-        std::vector<int64_t> before, row; // tiles' numbers
+    Diamonds(const Wavefield<T> &w, int64_t steps, int64_t reach, const Tiling &tiling, Faces<T> *faces)
+        : all(inside(w, 0)), nx(w.n[0]), ny(w.n[1]), steps(steps), p(half_reach(w)), gap(p),
+          skew(std::max(reach, 2 * p)), height(std::min(tiling.depth, std::max<int64_t>(steps, 1))), level(w.level),
+          faces(faces) {
+        require_room(w);
+        const std::vector<int64_t> at = borders(w);
+        const int64_t half = skew * height, block = std::max<int64_t>(tiling.block, 1);
+        std::vector<Tile> row, before;
+        int64_t latest[2] = {-1, -1}; // halves
         for (int64_t r = -1; r * height < steps; ++r) {
             row.clear();
-            const int64_t width = 2 * skew * height, first = r % 2 ? -width / 2 : 0;
-            for (int64_t y = first; y - width / 2 < ny; y += width) {
-                Tile tile{r, y, {}};
-                for (int64_t parent : before)
-                    if (std::abs(tiles[parent].centre - y) == width / 2)
-                        tile.parents.push_back(parent);
-                if (y + width / 2 > 0) {
-                    row.push_back(int64_t(tiles.size()));
-                    tiles.push_back(tile);
+            for (std::size_t i = 0; i < at.size(); ++i) {
+                Tile tile{r, int64_t(i), at[i], at[i], -1, block, skew, 0, 0, {}, -1};
+                if (r % 2 == 0) { // between two borders
+                    if (i + 1 == at.size())
+                        break;
+                    tile.lo += half, tile.hi = at[i + 1] - half;
+                } else if (faces && w.cut[1][0] && at[i] == 0)
+                    tile.side = 0;
+                else if (faces && w.cut[1][1] && at[i] == ny)
+                    tile.side = 1;
+                if (tile.side >= 0) {
+                    tile.block = std::max<int64_t>(block / ahead, 1);
+                    tile.shift = std::max(skew, ahead * tile.block + skew);
                 }
+                tile.blocks = (nx + (2 * height - 1) * tile.shift + tile.block - 1) / tile.block;
+                if (tile.lo - half < ny && tile.hi + half > 0)
+                    row.push_back(tile);
             }
-            before = row;
+            // Halves first, on all ranks in the same order of cuts.
+            std::stable_sort(row.begin(), row.end(), [&](const Tile &a, const Tile &b) { return turn(a) < turn(b); });
+            for (Tile &tile : row) {
+                for (const Tile &other : before)
+                    if (const int64_t i = tile.place - other.place; i == 0 || i == (r % 2 ? 1 : -1))
+                        tile.parents.push_back(other.number);
+                tile.number = int64_t(tiles.size());
+                if (tile.side >= 0) {
+                    tile.earlier = std::exchange(latest[tile.side], tile.number);
+                    halves.push_back(tile.number);
+                }
+                tiles.push_back(tile);
+            }
+            before = row = {tiles.end() - int64_t(row.size()), tiles.end()};
         }
         done = std::vector<Progress>(tiles.size());
     }
 
-    // By every thread.
+    // By every thread. Halves are the first one's: only it may call MPI. They come before all tiles after them.
     void run(Levels<T> &w, const Job<T> &job) {
-        for (int64_t t = next++; t < int64_t(tiles.size()); t = next++) {
-            const Tile &tile = tiles[t];
-            const int64_t start = tile.row * height, from = std::max<int64_t>(start, 0),
-                          to = std::min(start + 2 * height, steps);
-            for (int64_t x = 0; x < blocks; ++x) {
-                for (int64_t parent : tile.parents)
-                    done[parent].wait_for(std::min(x + 1 + lag, blocks));
-                Lookahead<T> ahead;
-                if (x + 1 < blocks)
-                    look_ahead(w, tile, x + 1, from, std::min(to, start + height), ahead);
-                for (int64_t n = from; n < to; ++n) {
-                    const Part cells = part(tile, n, x);
-                    const Wavefield<T> &now = w.step(n);
-                    advance_early(now, cells, job.active.rows(n), 1, 0, 1);
-                    Step<T>(now, *w.stepper, job, n).compute(share(cells, 1, 0, 1, p), ahead);
-                }
-                done[t].reach(x + 1);
-            }
+        const int64_t count = int64_t(tiles.size());
+        std::size_t half = 0;
+        for (int64_t t = next++;; t = next++) {
+            for (; omp_get_thread_num() == 0 && half < halves.size() && (t >= count || halves[half] <= t); ++half)
+                compute(w, job, tiles[halves[half]]);
+            if (t >= count)
+                return;
+            if (tiles[t].side < 0)
+                compute(w, job, tiles[t]);
         }
     }
 
+    // Numbers of the longest message.
+    int64_t longest_message() const {
+        int64_t planes = 0;
+        for (int64_t number : halves)
+            planes = std::max({planes, (2 * height + 1) * tiles[number].block, tiles[number].shift});
+        return planes * std::max(faces->plane_numbers(0), faces->plane_numbers(1));
+    }
+
   private:
+    static constexpr int64_t ahead = Faces<T>::ahead;
+
     struct Tile {
-        int64_t row, centre; // in y
+        int64_t row, place;   // in the row
+        int64_t lo, hi;       // in y, where it is narrowest
+        int side;             // of the cut that it lies astride; -1: of none
+        int64_t block, shift; // planes; a step lies `shift` further back than the one before
+        int64_t blocks, number;
         std::vector<int64_t> parents;
+        int64_t earlier; // of the same side
     };
 
     Part all;
-    int64_t ny, steps, p, gap, skew, height, block, blocks;
-    int64_t lag; // blocks that a parent must be ahead
+    int64_t nx, ny, steps, p, gap, skew, height;
+    int level; // of step 0
+    Faces<T> *faces;
     std::vector<Tile> tiles;
+    std::vector<int64_t> halves; // numbers of tiles
     std::vector<Progress> done;
     std::atomic<int64_t> next{0};
 
+    void compute(Levels<T> &w, const Job<T> &job, const Tile &tile) {
+        const int64_t start = tile.row * height, from = std::max<int64_t>(start, 0),
+                      to = std::min(start + 2 * height, steps);
+        const bool half = tile.side >= 0;
+        Progress &progress = done[tile.number];
+        if (half) {
+            if (tile.earlier >= 0) // whose messages have the same numbers
+                done[tile.earlier].wait_for(tiles[tile.earlier].blocks + 1);
+            await_parents(tile, -1);
+            send(w, tile, from, to, -1);
+        }
+        for (int64_t x = 0; x < tile.blocks && !(faces && faces->failed()); ++x) {
+            await_parents(tile, x);
+            Lookahead<T> rows;
+            if (x + 1 < tile.blocks)
+                look_ahead(w, tile, x + 1, from, std::min(to, start + height), rows);
+            const T *come = half ? receive(tile, from, to, x) : nullptr;
+            for (int64_t n = from; n < to; ++n) {
+                const Part cells = part(tile, n, x);
+                const Wavefield<T> &now = w.step(n);
+                if (come)
+                    come = unpack(now, tile, n, message_of(x), come);
+                advance_early(now, cells, job.active.rows(n), 1, 0, 1);
+                Step<T>(now, *w.stepper, job, n).compute(share(cells, 1, 0, 1, p), rows);
+            }
+            if (come)
+                unpack(w.step(to), tile, to, message_of(x), come);
+            if (half)
+                send(w, tile, from, to, x);
+            progress.reach(x + 1);
+        }
+        // The tiles beside a half, which narrow when it has ended, still reach over the cut in their next step.
+        for (int64_t x = tile.blocks; half && x < tile.blocks + ahead; ++x)
+            if (const T *come = receive(tile, from, to, x)) {
+                for (int64_t n = from; n < to; ++n)
+                    come += numbers(tile, n, message_of(x));
+                unpack(w.step(to), tile, to, message_of(x), come);
+            }
+        progress.reach(tile.blocks + 1);
+    }
+
+    // Places in y between which tiles of even rows lie, and around which those of odd ones: a cut side is one of them.
+    std::vector<int64_t> borders(const Wavefield<T> &w) const {
+        const int64_t width = 2 * skew * height;
+        std::vector<int64_t> at;
+        if (w.cut[1][0] && w.cut[1][1]) {
+            const int64_t count = std::max<int64_t>(ny / width, 1);
+            for (int64_t i = 0; i <= count; ++i)
+                at.push_back(ny * i / count);
+            return at;
+        }
+        int64_t y = w.cut[1][0] ? 0 : w.cut[1][1] ? ny - (ny + width - 1) / width * width : -width / 2;
+        for (at.push_back(y); y < ny; at.push_back(y))
+            y += width;
+        return at;
+    }
+
+    // Ranks at a cut have tiles of the same height: where it does not fit one of them, that is no choice.
+    void require_room(const Wavefield<T> &w) const {
+        if (w.cut[1][0] && w.cut[1][1] && ny < 2 * skew * height)
+            throw std::invalid_argument("a rank between two others has too few rows for diamonds of this height");
+    }
+
+    int turn(const Tile &tile) const { return tile.side < 0 ? 2 : tile.side == faces->first ? 0 : 1; }
+
+    // The first plane of block x at the q-th step of a tile; blocks before the first one end where it begins.
+    int64_t plane(const Tile &tile, int64_t x, int64_t q) const {
+        return x < 0 ? 0 : x >= tile.blocks ? nx : std::clamp<int64_t>(x * tile.block - q * tile.shift, 0, nx);
+    }
+
+    // Block x may be computed: of both parents all that it reads of the step before.
+    void await_parents(const Tile &tile, int64_t x) const {
+        for (int64_t number : tile.parents) {
+            const Tile &of = tiles[number];
+            int64_t planes = 0;
+            for (int64_t q : {int64_t(0), height}) // what the first and the last step that both of them take need
+                planes = std::max(planes, (x + 1) * tile.block - q * tile.shift + (q ? skew : tile.shift) +
+                                              (height + q - 1) * of.shift);
+            // Rows beyond a cut come later.
+            const int64_t blocks = (planes + of.block - 1) / of.block + (of.side >= 0 ? ahead : 0);
+            done[number].wait_for(blocks >= of.blocks ? of.blocks + 1 : blocks);
+        }
+    }
+
+    // The message that block x needs: those before the first block are one.
+    int64_t message_of(int64_t x) const { return x < ahead ? -1 : x - ahead; }
+
+    // Planes of level n in message m: those that its block computed in step n - 1.
+    int64_t first(const Tile &tile, int64_t n, int64_t m) const { return plane(tile, m, n - 1 - tile.row * height); }
+    int64_t last(const Tile &tile, int64_t n, int64_t m) const {
+        const int64_t q = n - 1 - tile.row * height;
+        return m < 0 ? std::clamp<int64_t>(-q * tile.shift, 0, nx) : plane(tile, m + 1, q);
+    }
+    int64_t numbers(const Tile &tile, int64_t n, int64_t m) const {
+        return std::max<int64_t>(last(tile, n, m) - first(tile, n, m), 0) * faces->plane_numbers((level + n) % 2);
+    }
+
+    void send(const Levels<T> &w, const Tile &tile, int64_t from, int64_t to, int64_t m) {
+        T *leaving = faces->leaving(tile.side, m), *end = leaving;
+        for (int64_t n = from; n <= to; ++n)
+            if (first(tile, n, m) < last(tile, n, m))
+                end = faces->pack(w.step(n), tile.side, first(tile, n, m), last(tile, n, m), end);
+        if (end > leaving && !faces->failed())
+            faces->trade(tile.side, m, end - leaving);
+    }
+
+    // What has come for block x; null where that is nothing, or was used by an earlier block.
+    const T *receive(const Tile &tile, int64_t from, int64_t to, int64_t x) {
+        const int64_t m = message_of(x);
+        if (m < 0 && x > 0)
+            return nullptr;
+        int64_t count = 0;
+        for (int64_t n = from; n <= to; ++n)
+            count += numbers(tile, n, m);
+        return count && !faces->failed() ? faces->wait(tile.side, m) : nullptr;
+    }
+
+    // Fill the rows beyond the cut with level n of a message; where its next level begins.
+    const T *unpack(const Wavefield<T> &now, const Tile &tile, int64_t n, int64_t m, const T *come) {
+        if (first(tile, n, m) >= last(tile, n, m))
+            return come;
+        return faces->unpack(now, tile.side, first(tile, n, m), last(tile, n, m), come);
+    }
+
     // Cells and half points of block x at step n.
     Part part(const Tile &tile, int64_t n, int64_t x) const {
-        const int64_t q = n - tile.row * height;
+        const int64_t q = n - tile.row * height, back = q * tile.shift;
         const bool widens = q < height;
         const int64_t half = widens ? skew * (q + 1) - gap : skew * (2 * height - 1 - q) + gap;
-        const int64_t lo = tile.centre - half, hi = tile.centre + half;
+        const int64_t lo = tile.lo - half, hi = tile.hi + half;
         Part part = all;
-        restrict_to(part, 0, x ? x * block - q * skew : -beyond, x + 1 < blocks ? (x + 1) * block - q * skew : beyond,
-                    p);
+        restrict_to(part, 0, x ? x * tile.block - back : -beyond,
+                    x + 1 < tile.blocks ? (x + 1) * tile.block - back : beyond, p);
         part.cells.lo[1] = std::clamp<int64_t>(lo, 0, ny);
         part.cells.hi[1] = std::clamp<int64_t>(hi, 0, ny);
         if (part.cells.lo[1] == part.cells.hi[1]) {
@@ -227,16 +389,16 @@ template <class T> class Diamonds {
 
     // The rows of a block that no step of the tile before one that needs them has touched.
     void look_ahead(const Levels<T> &w, const Tile &tile, int64_t x, int64_t from, int64_t to,
-                    Lookahead<T> &ahead) const {
+                    Lookahead<T> &rows) const {
         Box before{};
         for (int64_t n = from; n < to; ++n) {
             Box box = part(tile, n, x).cells, low = box, high = box;
             if (n > from) {
                 low.hi[1] = std::min(before.lo[1], box.hi[1]);
                 high.lo[1] = std::max(before.hi[1], box.lo[1]);
-                ahead.add(w.step(n), high);
+                rows.add(w.step(n), high);
             }
-            ahead.add(w.step(n), low);
+            rows.add(w.step(n), low);
             before = box;
         }
     }
@@ -292,16 +454,23 @@ template <class T> int64_t skew(const Wavefield<T> &w, const Job<T> &job) {
     return std::max<int64_t>({w.physics->reach(w), w.exchanged, job.receivers ? job.receivers->reach : 0});
 }
 
-template <class T> void advance(Wavefield<T> &w, int64_t steps, const Job<T> &job, const Tiling &tiling) {
+template <class T>
+void advance(Wavefield<T> &w, int64_t steps, const Job<T> &job, const Tiling &tiling, Faces<T> *faces) {
     if (w.has_y && tiling.tile == 0 && tiling.depth > 1) {
-        Diamonds<T> diamonds(w, steps, skew(w, job), tiling);
+        Diamonds<T> diamonds(w, steps, skew(w, job), tiling, faces);
+        if (faces)
+            faces->require(diamonds.longest_message());
         in_team([&] {
             Levels<T> levels(w);
             diamonds.run(levels, job);
         });
+        if (faces)
+            faces->rethrow();
         w.level = (w.level + steps) % 2;
         return;
     }
+    if (faces)
+        throw std::invalid_argument("only diamonds are computed across cuts");
     // As many sweeps as the depth asks for, as equal as they can be: some of `most` steps, then some of one less.
     const int64_t sweeps = (steps + tiling.depth - 1) / std::max<int64_t>(tiling.depth, 1);
     const int64_t most = (steps + sweeps - 1) / std::max<int64_t>(sweeps, 1), of_most = steps - sweeps * (most - 1);
@@ -363,7 +532,7 @@ template <class T> void advance_rim(const Wavefield<T> &w, int64_t n, const Job<
 
 #define FATHOMETER_INSTANTIATE(T)                                                                                      \
     template int64_t skew<T>(const Wavefield<T> &, const Job<T> &);                                                    \
-    template void advance<T>(Wavefield<T> &, int64_t, const Job<T> &, const Tiling &);                                 \
+    template void advance<T>(Wavefield<T> &, int64_t, const Job<T> &, const Tiling &, Faces<T> *);                     \
     template void advance_inside<T>(const Wavefield<T> &, int64_t, int64_t, const Job<T> &, const Tiling &, int64_t,   \
                                     int64_t);                                                                          \
     template void advance_rim<T>(const Wavefield<T> &, int64_t, const Job<T> &, int64_t, int64_t);

@@ -15,6 +15,11 @@
 // Arithmetic never depends on tiles: results are the same, bit for bit, for all shapes, depths and threads.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
 #include "step.hpp"
 
 namespace fathometer {
@@ -31,8 +36,62 @@ struct Tiling {
 // are on their way to a neighbour, and must not be overwritten until they have left.
 template <class T> int64_t skew(const Wavefield<T> &w, const Job<T> &job);
 
-// All steps where no side is cut; `steps` may be more than the tiling's depth.
-template <class T> void advance(Wavefield<T> &w, int64_t steps, const Job<T> &job, const Tiling &tiling);
+// What two ranks tell each other of the rows next to a cut in y, while each computes its half of the diamonds there.
+// Messages of a side are numbered from -1 on. At most `ahead` of them are under way, while another one is packed.
+template <class T> class Faces {
+  public:
+    static constexpr int64_t ahead = 2, slots = ahead + 1;
+    const int first; // side whose halves are computed first: the neighbour there does so, too
+
+    // fields: that travel, by the level of the step that reads them. rows: next to a side. row: numbers of one.
+    Faces(int first, std::array<std::vector<int>, 2> fields, int64_t rows, int64_t row)
+        : first(first), fields(std::move(fields)), rows(rows), row(row) {}
+    virtual ~Faces() = default;
+
+    // Have room for messages of so many numbers.
+    virtual void require(int64_t numbers) = 0;
+    virtual T *leaving(int side, int64_t message) = 0; // room for it
+    // Begin to send what lies there, and to receive as much.
+    virtual void trade(int side, int64_t message, int64_t numbers) = 0;
+    virtual const T *wait(int side, int64_t message) = 0; // what has come
+    // Whether a call has failed: no more are made, and the wavefield is lost. `rethrow` says why.
+    virtual bool failed() const = 0;
+    virtual void rethrow() = 0;
+
+    int64_t plane_numbers(int level) const { return int64_t(fields[level].size()) * rows * row; }
+
+    // Rows of planes lo to hi of the level "now" into a message, and where it goes on.
+    T *pack(const Wavefield<T> &w, int side, int64_t lo, int64_t hi, T *to) const {
+        for_rows(w, lo, hi, side ? w.n[1] - rows : 0, [&](T *from) { to = std::copy_n(from, row, to); });
+        return to;
+    }
+
+    // The same into the rows beyond a side.
+    const T *unpack(const Wavefield<T> &w, int side, int64_t lo, int64_t hi, const T *from) const {
+        for_rows(w, lo, hi, side ? w.n[1] : -rows, [&](T *to) {
+            std::copy_n(from, row, to);
+            from += row;
+        });
+        return from;
+    }
+
+  private:
+    const std::array<std::vector<int>, 2> fields;
+    const int64_t rows, row;
+
+    template <class Copy>
+    void for_rows(const Wavefield<T> &w, int64_t lo, int64_t hi, int64_t first_row, Copy copy) const {
+        for (int field : fields[w.level])
+            for (int64_t i = lo; i < hi; ++i)
+                for (int64_t j = first_row; j < first_row + rows; ++j)
+                    copy(w.buffer[field][w.level] + w.origin + w.at(i, j));
+    }
+};
+
+// All steps where no side is cut; `steps` may be more than the tiling's depth. With faces, in diamonds, sides in y may
+// be cut.
+template <class T>
+void advance(Wavefield<T> &w, int64_t steps, const Job<T> &job, const Tiling &tiling, Faces<T> *faces = nullptr);
 
 // Where sides are cut: of `steps` steps from step n on, what needs no neighbour (region.hpp): the part-th of `parts`
 // pieces of it, to be called in turn. n is counted from the level, which is left as it is.

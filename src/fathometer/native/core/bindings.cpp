@@ -8,6 +8,7 @@
 #include "banded.hpp"
 #include "blocks.hpp"
 #include "bound_job.hpp"
+#include "bound_wavefield.hpp"
 #include "eikonal.hpp"
 #include "exact.hpp"
 #include "filter_timer.hpp"
@@ -116,6 +117,11 @@ template <class T> void bind_propagation(nb::module_ &m, const std::string &suff
              "snapshot"_array.none() = nb::none(), "source"_array.none() = nb::none(),
              "image"_array.none() = nb::none(), "illumination"_array.none() = nb::none(),
              "What is done with the field after one of the job's steps, counted from 0.");
+
+    nb::class_<BoundFaces<T>>(m, ("Faces" + suffix).c_str())
+        .def(nb::init<int, std::array<std::vector<int>, 2>, int64_t, int64_t, nb::object>(), nb::kw_only(), "first"_a,
+             "fields"_a, "rows"_a, "row"_a, "messages"_a)
+        .def_prop_ro_static("slots", [](nb::handle) { return Faces<T>::slots; });
 
     m.def(("zeros" + suffix).c_str(),
           [](Index3 shape, std::size_t stagger) {

@@ -2,8 +2,12 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <exception>
 #include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "advance.hpp"
@@ -66,6 +70,61 @@ inline Tiling tiling_of(const TilingNumbers &t) {
     return {t[0], t[1], t[2], t[3]};
 }
 
+// Faces whose messages Python sends, `messages` being an object with
+//   room(numbers)               two arrays [side * slots + slot][at least so many]: of what leaves and what comes
+//   trade(side, slot, numbers)  begins to send and to receive
+//   wait(side, slot)            until what was begun has ended
+template <class T> class BoundFaces : public Faces<T> {
+  public:
+    BoundFaces(int first, std::array<std::vector<int>, 2> fields, int64_t rows, int64_t row, nb::object messages)
+        : Faces<T>(first, std::move(fields), rows, row), messages(messages) {}
+
+    void require(int64_t numbers) override {
+        if (out && int64_t(out->shape(1)) >= numbers)
+            return;
+        nb::gil_scoped_acquire guard;
+        const nb::object rooms = messages.attr("room")(numbers);
+        out = nb::cast<Array<T, 2>>(rooms[0]), in = nb::cast<Array<T, 2>>(rooms[1]);
+        for (const auto &array : {*out, *in})
+            check_arrays({{"room", array, {2 * Faces<T>::slots, numbers}, at_least}});
+    }
+    T *leaving(int side, int64_t message) override { return out->data() + place(side, message) * out->stride(0); }
+    void trade(int side, int64_t message, int64_t numbers) override {
+        call([&] { messages.attr("trade")(side, slot(message), numbers); });
+    }
+    const T *wait(int side, int64_t message) override {
+        call([&] { messages.attr("wait")(side, slot(message)); });
+        return in->data() + place(side, message) * in->stride(0);
+    }
+    bool failed() const override { return has_failed.load(std::memory_order_relaxed); }
+    void rethrow() override {
+        if (failed()) {
+            has_failed = false;
+            std::rethrow_exception(std::exchange(error, nullptr));
+        }
+    }
+
+  private:
+    nb::object messages;
+    std::optional<Array<T, 2>> out, in;
+    std::exception_ptr error;
+    std::atomic<bool> has_failed{false};
+
+    static int64_t slot(int64_t message) { return (message + Faces<T>::slots) % Faces<T>::slots; }
+    static int64_t place(int side, int64_t message) { return side * Faces<T>::slots + slot(message); }
+
+    // Exceptions must not leave the threads' region.
+    template <class Call> void call(Call made) {
+        nb::gil_scoped_acquire guard;
+        try {
+            made();
+        } catch (...) {
+            error = std::current_exception();
+            has_failed = true;
+        }
+    }
+};
+
 // What Python does with a wavefield of any physics. Bound: a BoundWavefield<T>.
 template <class T, class Bound> void bind_propagation(nb::class_<Bound> &wavefield) {
     wavefield
@@ -77,11 +136,11 @@ template <class T, class Bound> void bind_propagation(nb::class_<Bound> &wavefie
             })
         .def(
             "advance",
-            [](Bound &b, int64_t steps, const BoundJob<T> &job, TilingNumbers tiling) {
+            [](Bound &b, int64_t steps, const BoundJob<T> &job, TilingNumbers tiling, BoundFaces<T> *faces) {
                 job.check(b.w, steps);
-                advance(b.w, steps, job.job, tiling_of(tiling));
+                advance(b.w, steps, job.job, tiling_of(tiling), faces);
             },
-            "steps"_a, "job"_a, "tiling"_a, Unlocked())
+            "steps"_a, "job"_a, "tiling"_a, "faces"_a.none() = nb::none(), Unlocked())
         .def(
             "advance_inside",
             [](const Bound &b, int64_t n, int64_t steps, const BoundJob<T> &job, TilingNumbers tiling, int64_t part,

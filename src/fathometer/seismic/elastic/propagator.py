@@ -90,6 +90,11 @@ class ElasticPropagator(SteppedFields):
             self._wave.add_layer(**layer.arguments())
         if block.size > 1:
             self._exchanges = [self._exchange(resting, off_grid) for resting in (STRESS, VELOCITY)]
+            stresses_across, velocities_across = (
+                [self._number[name] for name, axes in self._exchanged(resting) if off_grid or 1 in axes]
+                for resting in (STRESS, VELOCITY)
+            )
+            self._faces = self._make_faces((stresses_across, velocities_across))
         self._flops = flops_per_point(grid.two_dimensional, relaxation is not None)
 
     def _fields_of(self, stage: int) -> list[str]:
@@ -98,14 +103,16 @@ class ElasticPropagator(SteppedFields):
     def _exchange(self, stage: int, off_grid: bool) -> HaloExchange:
         """Of the fields that rest while the other stage reads them; stresses along the axes in their names."""
         fields = [
-            HaloField(
-                self._arrays[self._number[name]],
-                self._first,
-                (0, 1, 2) if stage == VELOCITY else tuple(axis for axis in range(3) if "xyz"[axis] in name[1:]),
-            )
-            for name in self._fields_of(stage)
+            HaloField(self._arrays[self._number[name]], self._first, axes) for name, axes in self._exchanged(stage)
         ]
         return HaloExchange(self.comm, self.block, fields, self._depth, corners=off_grid)
+
+    def _exchanged(self, stage: int) -> list[tuple[str, tuple[int, ...]]]:
+        """Fields of a stage, and the axes along which the other stage differentiates them."""
+        return [
+            (name, (0, 1, 2) if stage == VELOCITY else tuple(axis for axis in range(3) if "xyz"[axis] in name[1:]))
+            for name in self._fields_of(stage)
+        ]
 
     @property
     def radius(self) -> int:

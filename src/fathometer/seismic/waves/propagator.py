@@ -103,6 +103,8 @@ class Propagator(SteppedFields):
         for layer in self._layers:
             self._wave.add_layer(**layer.arguments())
         self._exchanges = self._make_exchanges(off_grid) if block.size > 1 else []
+        across = [field for field, axes in enumerate(self.physics.exchanged) if off_grid or 1 in axes]
+        self._faces = self._make_faces((across, across))
         self._scale = 1 / grid.cell_volume
         self._flops = self.physics.flops_per_point(2 * scheme.radius, grid.two_dimensional)
 

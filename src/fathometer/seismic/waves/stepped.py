@@ -3,6 +3,7 @@
     advance(k):  in sweeps of some steps
         send halos; meanwhile all steps of the cells that need no neighbour's
         for each stage of each step: send halos, compute the rest
+    or, in diamonds, all steps at once; rows next to cuts travel meanwhile (faces.py)
 
 A step of some equations has stages, each of which reads what the one before has written (native/core/step.hpp).
 """
@@ -21,12 +22,13 @@ from fathometer.base import ledger
 from fathometer.base.errors import NotFiniteError
 from fathometer.grid.arrays import allocate, field_layout
 from fathometer.grid.grid import Grid
-from fathometer.grid.tiling import PLAIN
+from fathometer.grid.tiling import DIAMONDS, PLAIN
 from fathometer.grid.trials import Trials
 from fathometer.parallel.collectives import allreduce
 from fathometer.parallel.decomposition import Decomposition, Index3
 from fathometer.parallel.halo import HaloExchange
 from fathometer.parallel.threads import ThreadCounts
+from fathometer.seismic.waves.faces import CutFaces
 
 PIECES = 4  # of the cells inside, between which messages are given time to travel
 
@@ -89,9 +91,20 @@ class SteppedFields:
         self._dtype, self._depth, self.stages = dtype, depth, stages
         self._first, self._shape = field_layout(block, depth, dtype)
         self._exchanges: list[HaloExchange] = []  # by the level, or stage, that needs them
+        self._faces: CutFaces | None = None  # where ranks share the grid along y alone
         single = dtype == np.float32
         self._job: Any = _native.JobFloat32 if single else _native.JobFloat64
         self._points_kind: Any = _native.PointsFloat32 if single else _native.PointsFloat64
+
+    @property
+    def reach(self) -> int:
+        """Cells that a stage of a tile reaches: halos are as deep; a half point needs as many on either side."""
+        return max(self._depth, 2 * ((self.radius + 1) // 2))
+
+    @property
+    def radius(self) -> int:
+        """Cells that a stage reaches."""
+        raise NotImplementedError
 
     @property
     def itemsize(self) -> int:
@@ -101,6 +114,13 @@ class SteppedFields:
     def _allocate(self, arrays: int) -> list[np.ndarray]:
         """So many zeroed arrays with halos."""
         return [allocate(self._shape, self._dtype, stagger=n) for n in range(arrays)]
+
+    def _make_faces(self, fields: tuple[list[int], list[int]]) -> CutFaces | None:
+        """Of fields by the level, or stage, that reads them; None where other axes than y are cut, or none."""
+        x, y, z = self.block.ranks
+        if y == 1 or x * z > 1:
+            return None
+        return CutFaces(self.comm, self.block, fields, self._depth, self._dtype)
 
     def _cut(self) -> list[list[bool]]:
         """Axis, low and high side: whether the cells beyond belong to another rank."""
@@ -146,6 +166,9 @@ class SteppedFields:
         ledger.work(points, flops * points)
         if not self._exchanges:
             self._wave.advance(steps * self.stages, make_job(slice(0, steps)), self._numbers)
+        elif self.tiling.tile == DIAMONDS and self.tiling.depth > 1:
+            assert self._faces is not None, "tilings are chosen so"
+            self._wave.advance(steps * self.stages, make_job(slice(0, steps)), self._numbers, self._faces.native())
         else:
             sweeps = -(-steps // self.tiling.depth)
             for sweep in range(sweeps):
@@ -217,3 +240,5 @@ class SteppedFields:
         for exchange in self._exchanges:
             exchange.close()
         self._exchanges = []
+        if self._faces is not None:
+            self._faces.close()
