@@ -51,9 +51,10 @@ def test_counts_are_those_of_the_run(machine, tmp_path, most):
     assert phases["diagnostics"]["calls"] == len(record["results"]["course"])
 
 
-@pytest.mark.parametrize("ranks", [1, 2])
-def test_memory_is_what_a_run_takes(machine, tmp_path, ranks):
+@pytest.mark.parametrize(("ranks", "tracers"), [(1, 0), (2, 0), (1, 20)])
+def test_memory_is_what_a_run_takes(machine, tmp_path, ranks, tracers):
     large = {"grid__truncation": 63, "levels": {"table": "cam26"}}
+    large["tracers"] = [{"name": f"dye{number}", "shape": "uniform"} for number in range(tracers)]
     text = text_of(wave_values(**large, time={"end": 1.0, "most_steps": 1}, output={"every": 1.0}))
     record = measured(tmp_path / "run", text, "--ranks", ranks)
     [peak] = [figure["value"] for figure in record["figures"] if figure["name"] == "peak memory"]

@@ -9,6 +9,7 @@ from restartable_runs import begin, record, results, started
 from fathometer.apps.atmosphere.application import APPLICATION
 from fathometer.apps.atmosphere.case import case_of
 from fathometer.apps.atmosphere.cases import CASES
+from fathometer.apps.atmosphere.shown import field_panels
 from fathometer.cli.commands import atmosphere
 
 
@@ -104,6 +105,15 @@ def test_the_page_is_made_again(whole, tmp_path, capsys):
     text = page.read_text()
     for words in ("Atmosphere", "Maps", "Zonal means", "Spectrum", "Time series", "Parts of a step", "energy"):
         assert words in text
+
+
+def test_a_page_of_a_run_that_went_on_with_more_fields(tmp_path):
+    """Maps are those of the times that have all of them."""
+    folder = begin(tmp_path / "more", wave_values(time={"end": 0.5}))
+    started("atmosphere", folder, "--set", "time.most_steps=9", "--set", 'output.fields=["wind"]')
+    started("atmosphere", folder, "--resume")
+    panels = field_panels(record(folder), folder / "out")
+    assert [panel["title"] for panel in panels] == ["Maps at 12 h", "Zonal means at 12 h"]
 
 
 @pytest.mark.parametrize("name", list(CASES))

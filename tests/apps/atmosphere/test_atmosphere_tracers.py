@@ -1,11 +1,15 @@
 """Tracers: rotations over the poles and vertical motion against exact solutions, what a run never makes, the same bits
 on any ranks and in parts."""
 
+import json
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 from atmosphere_support import DAY, grid_of, mean, transform_of, wave_values
+from cli_support import call
+from input_values import text_of
 from mpi4py import MPI
 from paths import SUPPORT
 from restartable_runs import begin, found_on, record, results, started
@@ -170,6 +174,7 @@ def test_nothing_new_is_larger_or_less(whole):
     # A record's input, in which nothing is left out, is a file's.
     keys = {key: value for key, value in record(whole)["input"].items() if key != "atmosphere_file"}
     assert [tracer.name for tracer in validated(AtmosphereFile, keys, Path("again")).tracers] == list(BOUNDS)
+    assert found["notes"] == []  # a uniform one is meant to be so
     phases = {entry["phase"] for entry in record(whole)["ledger"]["phases"]}
     assert "tracers" in phases
 
@@ -180,6 +185,36 @@ def test_parts_on_other_ranks_have_the_bits_of_one(whole, tmp_path):
     started("atmosphere", folder, "--ranks", "3", "--threads", "1", "--resume")
     assert list(results(folder).values())[-1] == list(results(whole).values())[-1]
     assert record(folder)["results"]["course"][-1] == record(whole)["results"]["course"][-1]
+
+
+def test_a_state_of_other_tracers_is_refused(whole, tmp_path):
+    """By what differs; in another order they are others, too."""
+    shutil.copytree(whole, tmp_path / "again")
+    for tracers, words in (
+        ([TRACERS[0], TRACERS[1] | {"value": 3.0}, TRACERS[2]], "tracers.2.value: 2.0 then, 3.0 now; --overwrite"),
+        (TRACERS[:2], "tracers.3: {'name': 'everywhere',"),
+        (TRACERS[1:] + TRACERS[:1], "tracers.1.name: bell then, ground now"),
+    ):
+        (tmp_path / "again" / "run.toml").write_text(text_of(wave_values(tracers=tracers, time={"end": 0.25})))
+        done = call("atmosphere", tmp_path / "again" / "run.toml", "--quiet", "--resume")
+        assert done.code == 2
+        assert words in done.err
+
+
+def test_air_that_has_come_apart_is_no_state_to_go_on_from(tmp_path):
+    """The last state is one that somebody has looked at."""
+    path = begin(tmp_path / "apart", wave_values(
+        tracers=TRACERS,
+        time={"end": 40.0, "step": 7200.0},
+        numerics={"damping": 0.0, "filter": 0.0},
+        output={"course_steps": 1000, "restart_steps": 7},
+    )) / "run.toml"  # fmt: skip
+    done = call("atmosphere", path, "--quiet", "--threads", 1)
+    assert done.code == 1
+    assert "the air has come apart; a shorter [time] step" in done.err
+    states = [json.loads(line)["steps"] for line in (tmp_path / "apart/out/restart/steps.jsonl").open()]
+    assert states
+    assert all(steps % 7 == 0 for steps in states)
 
 
 def test_the_same_bits_where_halos_reach_over_ranks():

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -24,13 +26,15 @@ from fathometer.runs.restart_hint import DIRECTORY
 
 DAY = 86400.0
 MOST_TRACERS = 100
-# Names that the field files have of their own.
+# Names that the field files, and the run's account of what is kept, have of their own.
 TAKEN = (
     *("time", "latitude", "longitude", "level", "interface", "a", "b", "a_interface", "b_interface"),
-    *("u", "v", "temperature", "surface_pressure", "depth", "vorticity"),
+    *("u", "v", "temperature", "surface_pressure", "depth", "vorticity", "mass", "energy"),
 )
 LONGEST = 1e6  # days
 FIELDS = ("wind", "temperature", "pressure", "vorticity")
+SUN = ("solar_constant", "declination")  # keys of radiation
+JETS = ("disturbed",)  # of beginnings that are disturbed
 SHALLOW = ("steady-zonal", "zonal", "rossby-haurwitz", "jet")  # beginnings of shallow water
 FOLDS = 43200.0  # s, in which the shortest waves are damped by e where the damping is left out
 LEAST_FOLDS = DAY  # in which damping may make waves of n = 2, those of the whole planet, fall by e
@@ -40,6 +44,13 @@ WHOLE = 1e-9  # of a step, by which an interval may miss a whole number of them
 Kind = Literal["baroclinic-wave", "baroclinic-jet", "resting", "steady-zonal", "zonal", "rossby-haurwitz", "jet"]
 Days = Annotated[float, Ge(1e-6), Le(LONGEST)]
 Interfaces = Annotated[tuple[float, ...], Loose, MinLen(2), MaxLen(1001), Allowed("a list of numbers")]
+
+
+def _left_alone(table: Table, names: Iterable[str], where: str) -> None:
+    """Raises ValueError for keys that mean nothing there and are not what they are where they are left out."""
+    for name in names:
+        if (found := getattr(table, name)) != (own := type(table).model_fields[name].default):
+            raise ValueError(f"{name}: found {json.dumps(found)} with {where}; allowed: {json.dumps(own)}")
 
 
 class GridTable(Table):
@@ -146,6 +157,13 @@ class StartTable(Table):
     temperature: Annotated[float, Ge(100), Le(1000)] = key("of resting air", "K", 280.0)
     seed: Annotated[int, Ge(0), Le(2**63 - 1)] = key("of the noise", "", 1)
 
+    @model_validator(mode="after")
+    def _agree(self) -> Self:
+        used = {"resting": ("temperature", "seed"), "baroclinic-wave": JETS, "baroclinic-jet": JETS, "jet": JETS}
+        unused = [name for name in ("disturbed", "temperature", "seed") if name not in used.get(self.kind, ())]
+        _left_alone(self, unused, f'kind = "{self.kind}"')
+        return self
+
 
 class GroundTable(Table):
     """Mountains, on top of the ground of the beginning."""
@@ -199,21 +217,19 @@ class PhysicsTable(Table):
 
     @model_validator(mode="after")
     def _agree(self) -> Self:
-        if self.forcing == "none":
-            if self.convection is not None:
-                raise ValueError('convection: found with forcing = "none"; allowed: left out')
-            for name in ("layout", "balance", "exchange"):
-                if (found := getattr(self, name)) != (own := type(self).model_fields[name].default):
-                    raise ValueError(f'{name}: found "{found}" with forcing = "none"; allowed: "{own}"')
+        if self.forcing == "none" and self.convection is not None:
+            raise ValueError('convection: found with forcing = "none"; allowed: left out')
+        unused = {"none": ("layout", "balance", "exchange", *SUN), "held-suarez": SUN, "radiation": ()}[self.forcing]
+        _left_alone(self, unused, f'forcing = "{self.forcing}"')
         return self
 
 
 def tracer_name(name: str) -> str:
-    """The name of a tracer; ValueError for one that a variable of a NetCDF file cannot have, or does have."""
+    """The name of a tracer; ValueError for one that a variable of a NetCDF file cannot have, or that is taken."""
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,63}", name):
         raise not_allowed()
     if name in TAKEN:
-        raise ValueError(f'found "{name}", which is a field of its own; allowed: another name')
+        raise ValueError(f'found "{name}", which the run has itself; allowed: another name')
     return name
 
 

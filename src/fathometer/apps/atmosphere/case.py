@@ -121,7 +121,7 @@ class AtmosphereCase:
         if self.file.ground.file is not None:
             kept["heights"] = hashlib.sha1(self.heights.tobytes(), usedforsecurity=False).hexdigest()
         if self.file.tracers:
-            kept["tracers"] = values["tracers"]
+            kept["tracers"] = {str(number): keys for number, keys in enumerate(values["tracers"], 1)}
         return kept | {"physics": physics, "grid": list(self.sizes), "step": self.file.step}
 
 

@@ -153,7 +153,9 @@ def array_bytes(case: AtmosphereCase, ranks: int, workers: int) -> dict[str, int
         around = max(
             high - low for low, high in (overlap.wanted(case.grid.pairs, ranks, r, WIDTH) for r in range(ranks))
         )
-        found["tracers"] = pair_bytes(case) * (2 * pairs + around)
+        # Two copies of them while a state is written, when two of the weather are gone.
+        copied = DOUBLE * 2 * pairs * longitudes * levels * len(case.file.tracers) - found["weather"] // 3
+        found["tracers"] = pair_bytes(case) * (2 * pairs + around) + max(0, 2 * copied)
     if ranks > 1:
         found["transposes"] = 2 * max(near, far)
     return found

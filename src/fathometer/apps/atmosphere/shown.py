@@ -158,8 +158,10 @@ def field_panels(record: Mapping[str, Any], folder: Path) -> list[Panel]:
     picked = spread(len(files), MOST_TIMES)
     with ledger.file("fields", "read"):
         kinds = kinds_of(results)
-        seen = [seen_of(folder / files[n], kinds) for n in picked]
-    at = [times[n] for n in picked]
+        found = [(times[n], seen_of(folder / files[n], kinds)) for n in picked]
+    # Fields that are written may have been others before a run was resumed.
+    alike = [(time, one) for time, one in found if one.maps.keys() >= found[-1][1].maps.keys()]
+    at, seen = [time for time, _ in alike], [one for _, one in alike]
     panels = [planes_panel("maps", MAPS, _maps(seen, MOST_VALUES, kinds), at, "no value")]
     if zonal := _zonal(seen, kinds):
         panels.append(planes_panel("zonal", ZONAL, zonal, at, "no value"))

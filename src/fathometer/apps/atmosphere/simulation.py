@@ -65,7 +65,6 @@ class AtmosphereSimulation(Simulation):
         self._end = file.last_step
         self._imbalance = 1.0
         self.field_times: list[float] = []
-        self._sound = False
         self._weather: tuple[int, Floats] | None = None  # with the steps before it
 
     def begin(self) -> None:
@@ -87,7 +86,6 @@ class AtmosphereSimulation(Simulation):
                 f"{self._case.file.path}: [time] end: found {self._case.file.time.end:g} days, but the run to be "
                 f"resumed is at {self.time / DAY:g} days; allowed: from that on"
             )
-        self._sound = True
 
     def arrays(self) -> dict[str, StateArray]:
         """Coefficients of two times, real and imaginary parts next to each other, by m in its order."""
@@ -140,8 +138,8 @@ class AtmosphereSimulation(Simulation):
 
     @property
     def sound(self) -> bool:
-        """Whether the state is one to go on from."""
-        return self._sound
+        """It is not where a step fails: only air that has come apart, with winds no tracer can follow, makes one."""
+        return False
 
     def look(self, row: bool, needed: bool) -> None:
         """Collective. Look at the state after a step where a row of the time series is due."""
@@ -155,8 +153,7 @@ class AtmosphereSimulation(Simulation):
     def _look(self) -> Means:
         """Collective. Means of a state that has not come apart; FathometerError where it has."""
         means = self._means(self._weather_now())
-        self._sound = all(math.isfinite(value) for value in (means.mass, means.energy, means.speed))
-        if not self._sound:
+        if not all(math.isfinite(value) for value in (means.mass, means.energy, means.speed)):
             raise FathometerError(
                 f"step {self.steps}: the wind is not finite: the air has come apart; a shorter [time] step or more "
                 "[numerics] damping may help"
@@ -253,6 +250,10 @@ class AtmosphereSimulation(Simulation):
             }
             for what, name in names
         ]
+
+    def steady(self) -> list[str]:
+        """Tracers that are uniform, which no wind changes."""
+        return [tracer.name for tracer in self._case.file.tracers if tracer.shape == "uniform"]
 
     def results(self) -> dict[str, Any]:
         """Collective. What the record says of the run beside what all such runs say."""

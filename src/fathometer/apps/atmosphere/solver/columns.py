@@ -7,15 +7,14 @@ rings of latitude. Results do not depend on where a column is computed.
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from fathometer.base import ledger
-from fathometer.parallel.collectives import allgather, allreduce, arrived, together
+from fathometer.parallel.collectives import allgather, allreduce, together
 from fathometer.parallel.decomposition import split
 from fathometer.parallel.halo import MOST_NUMBERS
 
@@ -180,35 +179,28 @@ class Columns:
         bytes = leaving.itemsize * leaving.shape[1] * (len(leaving) - out[own])
         column = MPI.DOUBLE.Create_contiguous(leaving.shape[1]).Commit()
         try:
-            if self._all_to_all:
-                with together(comm), ledger.communication(bytes=bytes):
+            with together(comm), ledger.communication(bytes=bytes):
+                if self._all_to_all:
                     comm.Alltoallv([leaving, out, column], [coming, into, column])
-                return
-            ends_out, ends_into = np.cumsum(out), np.cumsum(into)
-            requests: list[Any] = []
-            with ledger.communication(bytes=bytes):
-                for step in range(1, comm.size):
-                    above, below = (own + step) % comm.size, (own - step) % comm.size
-                    if into[below]:
-                        part = coming[ends_into[below] - into[below] : ends_into[below]]
-                        requests.append(comm.Irecv([part, into[below], column], below, TAG))
-                    if out[above]:
-                        part = leaving[ends_out[above] - out[above] : ends_out[above]]
-                        requests.append(comm.Isend([part, out[above], column], above, TAG))
-            coming[ends_into[own] - into[own] : ends_into[own]] = leaving[ends_out[own] - out[own] : ends_out[own]]
-            with arrived(comm, lambda: _All(requests), os.sched_yield):
-                pass
+                else:
+                    self._point_to_point(leaving, out, coming, into, column)
         finally:
             column.Free()
 
-
-class _All:
-    """Requests as one."""
-
-    def __init__(self, requests: Sequence[MPI.Request]) -> None:
-        self._requests = list(requests)
-
-    def Test(self) -> bool:
+    def _point_to_point(
+        self, leaving: Floats, out: list[int], coming: Floats, into: list[int], column: MPI.Datatype
+    ) -> None:
         from mpi4py import MPI
 
-        return MPI.Request.Testall(self._requests)
+        comm, own = self._comm, self._comm.rank
+        leaves = [leaving[end - count : end] for end, count in zip(np.cumsum(out), out, strict=True)]
+        comes = [coming[end - count : end] for end, count in zip(np.cumsum(into), into, strict=True)]
+        requests = []
+        for step in range(1, comm.size):
+            above, below = (own + step) % comm.size, (own - step) % comm.size
+            if into[below]:
+                requests.append(comm.Irecv([comes[below], into[below], column], below, TAG))
+            if out[above]:
+                requests.append(comm.Isend([leaves[above], out[above], column], above, TAG))
+        comes[own][...] = leaves[own]
+        MPI.Request.Waitall(requests)
