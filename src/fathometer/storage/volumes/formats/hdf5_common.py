@@ -5,7 +5,11 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
+import sys
+import threading
 from collections.abc import Iterator
+from types import TracebackType
 from typing import Any
 
 from fathometer.base.errors import FathometerError
@@ -29,9 +33,44 @@ def describe(values: Any, info: VolumeInfo, prefix: str = "", suffix: str = "") 
         values.dims[axis].attach_scale(scale)
 
 
+class _Unraised(threading.local):
+    """Errors of a thread that the library could not raise, in the contexts of `system_errors` around it, innermost
+    last."""
+
+    def __init__(self) -> None:
+        self.contexts: list[list[str]] = []
+
+
+_unraised = _Unraised()
+_uncaught, _unraisable = sys.excepthook, sys.unraisablehook
+
+
+def _is_of_the_library(error: BaseException | None) -> bool:
+    """Whether it is of an object that ended while its file was closed. Both hooks are told of it, the first one as if
+    nobody caught it."""
+    return bool(_unraised.contexts) and isinstance(error, RuntimeError) and "ref count" in str(error)
+
+
+def _tell_uncaught(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    if not _is_of_the_library(error):
+        _uncaught(kind, error, trace)
+
+
+def _keep_unraisable(told: sys.UnraisableHookArgs) -> None:
+    if _is_of_the_library(told.exc_value):
+        _unraised.contexts[-1].append(str(told.exc_value))
+    else:
+        _unraisable(told)
+
+
+sys.excepthook, sys.unraisablehook = _tell_uncaught, _keep_unraisable
+
+
 @contextlib.contextmanager
 def system_errors() -> Iterator[None]:
-    """Turn errors of the library into OSErrors of one line."""
+    """Turn errors of the library into OSErrors of one line, and those that it could not raise."""
+    unraised: list[str] = []
+    _unraised.contexts.append(unraised)
     try:
         yield
     except (FathometerError, MemoryError):
@@ -41,3 +80,9 @@ def system_errors() -> Iterator[None]:
         raise OSError(error.errno or errno.EIO, text) from None
     except Exception as error:
         raise OSError(errno.EIO, f"HDF5: {words_of(error)}") from error
+    finally:
+        _unraised.contexts.remove(unraised)
+    if unraised:
+        number = re.search(r"errno = (\d+)", unraised[0])
+        code = int(number[1]) if number else errno.EIO
+        raise OSError(code, os.strerror(code) if number else f"HDF5: {' '.join(unraised[0].split())}")
