@@ -184,7 +184,7 @@ def _survey_base(folder: Path) -> None:
         "history.memory_budget": 1e6,
     }
     survey(folder, {**MIGRATE, **common, **conditioned}, "migrate.toml")
-    np.savetxt(folder / "series.txt", np.hanning(21))
+    np.savetxt(folder / "wavelet.txt", np.hanning(21))
     sampled = {
         "wavelet.kind": "file",
         "wavelet.peak_frequency": None,
@@ -201,9 +201,9 @@ def _survey_change(folder: Path, chance: random.Random) -> str:
     text = mutate_text((folder / name).read_text(), chance)
     data = text.encode(errors="surrogatepass")
     (folder / "input.toml").write_bytes(mutate_bytes(data, chance) if chance.random() < 0.1 else data)
-    if chance.random() < 0.1:
-        changed = mutate_text((folder / "series.txt").read_text(), chance)
-        (folder / "series.txt").write_bytes(changed.encode(errors="surrogatepass"))
+    series = (folder / "wavelet.txt").read_text()
+    changed = mutate_text(series, chance) if chance.random() < 0.1 else series
+    (folder / "series.txt").write_bytes(changed.encode(errors="surrogatepass"))
     return "input.toml"
 
 
