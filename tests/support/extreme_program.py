@@ -294,8 +294,8 @@ def samples_of(path: Path) -> np.ndarray:
 
 
 def fields_of(path: Path) -> list[Path]:
-    """The files of an ocean's or a flow's fields."""
-    return sorted(path.glob("*.nc")) if path.is_dir() else sorted(path.parent.glob("fields/*.h5"))
+    """The files of fields."""
+    return sorted(path.glob("*.[np][cl]*")) if path.is_dir() else sorted(path.parent.glob("fields/*.h5"))
 
 
 def still(paths: list[Path]) -> bool:
@@ -314,6 +314,11 @@ def arrays_of(path: Path) -> dict[str, np.ndarray]:
 
         with h5py.File(path) as volume:
             return {path.stem.rpartition("-")[0]: np.concatenate([np.ravel(one) for one in volume.values()])}
+    if path.suffix == ".plt":
+        from fathometer.storage.tecplot.reader import TecplotFile
+
+        zones = TecplotFile(path)
+        return {name: zones.read(0, name) for name in zones.variables if name not in "xyz"}
     from fathometer.storage.datasets.dataset import FILL_VALUE
     from fathometer.storage.datasets.reader import DatasetFile
 
