@@ -363,7 +363,15 @@ def fathometer():
 
 def test_every_example_is_here_and_in_the_chapter():
     names = {path.name for path in STUDIES.glob("*.toml")}
-    on_this_host = {"ranks-threads", "storage", "throughput", "regression", "shared-memory", "decimated-steps"}
+    on_this_host = {
+        "ranks-threads",
+        "storage",
+        "throughput",
+        "regression",
+        "shared-memory",
+        "decimated-steps",
+        "atmosphere",
+    }
     on_a_cluster = {"interconnect", "placement", "collectives", "cluster-throughput", "mix"}
     on_a_cluster |= {"reactive-profile", "reactive-interconnect", "ocean-grids", "tecplot", "plasma", "farm"}
     assert names == {f"{name}.toml" for name in on_this_host | on_a_cluster}
