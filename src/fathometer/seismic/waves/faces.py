@@ -18,7 +18,7 @@ from fathometer.base import ledger
 from fathometer.parallel.decomposition import Decomposition
 from fathometer.parallel.halo import MOST_NUMBERS
 
-TAG = MOST_NUMBERS - 3  # beside those of transposes and of columns
+TAG = MOST_NUMBERS - 3  # beside those of transposes and overlaps
 
 
 class CutFaces:
@@ -50,7 +50,8 @@ class CutFaces:
 
     def room(self, numbers: int) -> tuple[np.ndarray, np.ndarray]:
         """What leaves and what comes, [side * slots + slot][numbers]."""
-        self._leaving, self._coming = (np.empty((2 * self._slots, numbers), self._dtype) for _ in range(2))
+        if self._leaving.shape[1] < numbers:
+            self._leaving, self._coming = (np.empty((2 * self._slots, numbers), self._dtype) for _ in range(2))
         return self._leaving, self._coming
 
     def trade(self, side: int, slot: int, numbers: int) -> None:

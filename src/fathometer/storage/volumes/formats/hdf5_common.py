@@ -81,7 +81,7 @@ def system_errors() -> Iterator[None]:
     except Exception as error:
         raise OSError(errno.EIO, f"HDF5: {words_of(error)}") from error
     finally:
-        _unraised.contexts.remove(unraised)
+        _unraised.contexts.pop()  # not what is equal to it: lists without errors are
     if unraised:
         number = re.search(r"errno = (\d+)", unraised[0])
         code = int(number[1]) if number else errno.EIO
