@@ -37,7 +37,9 @@ from pydantic import BaseModel
 
 from fathometer.base.early_signals import INTERRUPTED
 from fathometer.base.errors import FathometerError
+from fathometer.base.references import referred
 from fathometer.base.signals import RESUMABLE
+from fathometer.cli import registry
 
 # Most magnitudes of physics too, so that limits and what lies within them are tried.
 VALUES: tuple[Any, ...] = (
@@ -117,55 +119,19 @@ def _plasma(folder: Path) -> dict[str, Any]:
     return plasma_inputs.box_values()
 
 
-def _survey_model() -> type[BaseModel]:
-    from fathometer.seismic.survey import Survey
-
-    return Survey
-
-
-def _ocean_model() -> type[BaseModel]:
-    from fathometer.apps.ocean.ocean_file import OceanFile
-
-    return OceanFile
-
-
-def _flow_model() -> type[BaseModel]:
-    from fathometer.apps.reactive.flow_file import FlowFile
-
-    return FlowFile
-
-
-def _box_model() -> type[BaseModel]:
-    from fathometer.apps.flow.flow_file import IncompressibleFile
-
-    return IncompressibleFile
-
-
-def _atmosphere_model() -> type[BaseModel]:
-    from fathometer.apps.atmosphere.atmosphere_file import AtmosphereFile
-
-    return AtmosphereFile
-
-
-def _plasma_model() -> type[BaseModel]:
-    from fathometer.apps.plasma.plasma_file import PlasmaFile
-
-    return PlasmaFile
-
-
-# The command, what writes its input files and gives its values, and the model of its input.
-APPLICATIONS: dict[str, tuple[str, Callable[[Path], dict[str, Any]], Callable[[], type[BaseModel]]]] = {
-    "migrate": ("migrate", _migration, _survey_model),
-    "migrate-time": ("migrate-time", _time_migration, _survey_model),
-    "model": ("model", _modelling, _survey_model),
-    "elastic": ("model", _elastic, _survey_model),
-    "plan": ("plan", _planned, _survey_model),
-    "ocean": ("ocean", _ocean, _ocean_model),
-    "reactive": ("reactive", _flow, _flow_model),
-    "flow": ("flow", _box, _box_model),
-    "atmosphere": ("atmosphere", _air, _atmosphere_model),
-    "shallow water": ("atmosphere", _water, _atmosphere_model),
-    "plasma": ("plasma", _plasma, _plasma_model),
+# The command, and what writes its input files and gives its values.
+APPLICATIONS: dict[str, tuple[str, Callable[[Path], dict[str, Any]]]] = {
+    "migrate": ("migrate", _migration),
+    "migrate-time": ("migrate-time", _time_migration),
+    "model": ("model", _modelling),
+    "elastic": ("model", _elastic),
+    "plan": ("plan", _planned),
+    "ocean": ("ocean", _ocean),
+    "reactive": ("reactive", _flow),
+    "flow": ("flow", _box),
+    "atmosphere": ("atmosphere", _air),
+    "shallow water": ("atmosphere", _water),
+    "plasma": ("plasma", _plasma),
 }
 
 
@@ -351,10 +317,11 @@ def _become(command: str, path: Path, out: Path) -> None:
 
 def main() -> None:
     folder, name, seed, count = Path(sys.argv[1]).resolve(), sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
-    command, written, model_of = APPLICATIONS[name]
+    command, written = APPLICATIONS[name]
     folder.mkdir(parents=True, exist_ok=True)
     os.chdir(folder)
-    model, values = model_of(), written(folder)
+    run = "migrate" if command == "plan" else command
+    model, values = referred(registry.of_command(run).identity.input), written(folder)
     wrong = wrong_with(command, values, folder, ())
     assert not wrong, wrong
     every = cases(model, values)

@@ -171,7 +171,7 @@ template <class T> class Diamonds {
                     tile.side = 1;
                 if (tile.side >= 0) {
                     tile.block = std::max<int64_t>(block / ahead, 1);
-                    tile.shift = std::max(skew, ahead * tile.block + skew);
+                    tile.shift = ahead * tile.block + skew;
                 }
                 tile.blocks = (nx + (2 * height - 1) * tile.shift + tile.block - 1) / tile.block;
                 if (tile.lo - half < ny && tile.hi + half > 0)

@@ -69,12 +69,8 @@ class Resting(Start):
         return still, still, self._temperature + noise, np.full(shape[:2], PRESSURE)
 
 
-class BaroclinicWave(Start):
-    """A steady jet in each hemisphere, which a weak wind at one place makes break up (Jablonowski & Williamson 2006,
-    Q. J. R. Meteorol. Soc. 132, 2943). disturbed: with that wind."""
-
-    SPEED, ETA, LAPSE, STRATOSPHERE, TROPOPAUSE, MEAN = 35.0, 0.252, 0.005, 4.8e5, 0.2, 288.0
-    PUSH, WIDTH, AT = 1.0, 0.1, (math.pi / 9, 2 * math.pi / 9)
+class _JetsOfAir(Start):
+    """Jets that a disturbance makes break up."""
 
     def __init__(self, grid: Grid, equations: Primitive, disturbed: bool) -> None:
         super().__init__(grid)
@@ -84,6 +80,14 @@ class BaroclinicWave(Start):
     def equations(self) -> Primitive:
         """Primitive ones."""
         return self._equations
+
+
+class BaroclinicWave(_JetsOfAir):
+    """A steady jet in each hemisphere, which a weak wind at one place makes break up (Jablonowski & Williamson 2006,
+    Q. J. R. Meteorol. Soc. 132, 2943). disturbed: with that wind."""
+
+    SPEED, ETA, LAPSE, STRATOSPHERE, TROPOPAUSE, MEAN = 35.0, 0.252, 0.005, 4.8e5, 0.2, 288.0
+    PUSH, WIDTH, AT = 1.0, 0.1, (math.pi / 9, 2 * math.pi / 9)
 
     def _by_latitude(self, latitude: Floats) -> tuple[Floats, Floats]:
         sine, cosine = np.sin(latitude), np.cos(latitude)
@@ -122,7 +126,7 @@ class BaroclinicWave(Start):
         return np.asarray(found + np.zeros_like(longitude))
 
 
-class BaroclinicJet(Start):
+class BaroclinicJet(_JetsOfAir):
     """A jet of the northern hemisphere over a level ground, which a warm place makes break up (Polvani, Scott & Thomas
     2004, Mon. Weather Rev. 132, 2539). disturbed: with that place.
 
@@ -143,15 +147,6 @@ class BaroclinicJet(Start):
     ALTITUDES = (0.0, 11e3, 20e3, 32e3, 47e3, 51e3, 71e3, 84.852e3)
     STANDARD = (288.15, 216.65, 216.65, 228.65, 270.65, 270.65, 214.65, 186.946)
     POINTS = 200  # of Gauss's quadrature over latitudes
-
-    def __init__(self, grid: Grid, equations: Primitive, disturbed: bool) -> None:
-        super().__init__(grid)
-        self._equations, self._disturbed = equations, disturbed
-
-    @property
-    def equations(self) -> Primitive:
-        """Primitive ones."""
-        return self._equations
 
     @cached_property
     def heights(self) -> Floats:
