@@ -29,6 +29,7 @@ from benchmarks.plasma import plasma_plan, plasma_stage
 from benchmarks.profile import profile
 from benchmarks.reactive import reactive
 from benchmarks.setup import setup
+from benchmarks.shared_grid import shared_grid
 from benchmarks.shots import shots
 from benchmarks.sides import sides
 from benchmarks.small_plans import small_plans
@@ -52,6 +53,7 @@ MEASURES: dict[str, Callable[[int, bool], Table]] = {
     "elastic": elastic,
     "sides": sides,
     "stencil": stencil,
+    "shared-grid": shared_grid,
     "ledger": ledger,
     "plan": plan,
     "small-plans": small_plans,

@@ -97,8 +97,6 @@ def stencil(threads: int, quick: bool) -> Table:
         for name, value, goal, case in rows
     ]
     del tasks, cases
-    apart = ranks_against_threads(cube, threads, 1 if quick else 3)
-    shown.append((f"{threads} ranks x 1 thread, of the rate of 1 x {threads}", f"{apart:.2f}", "0.90", "", ""))
     share, best = kernel_share(quick)
     shown.append(("time steps' share of a whole migration", f"{share:.2f}", "0.85", f"{best / 1e9:.3f}", ""))
     shown.append(
@@ -123,19 +121,6 @@ def _times(shape: Sequence[int]) -> str:
 
 def _shape(tiling: Tiling) -> str:
     return ", ".join(map(str, tiling.numbers))
-
-
-def ranks_against_threads(grid: Index3, count: int, rounds: int) -> float:
-    """Rate of `count` ranks of one thread over that of one rank of as many threads, in turns."""
-    rates: dict[tuple[int, int], list[float]] = {(count, 1): [], (1, count): []}
-    with tempfile.TemporaryDirectory() as folder:
-        out = Path(folder) / "stencil.json"
-        for _ in range(rounds):
-            for ranks, threads in rates:
-                options = ["--ranks", ranks, "--threads", threads, "--repeat", 3, "--json", out, "--quiet"]
-                fathometer("stencil", "--grid", ",".join(map(str, grid)), "--steps", STEPS, *options)
-                rates[ranks, threads].append(json.loads(out.read_text())["results"]["points_per_second"])
-    return median(rates[count, 1]) / median(rates[1, count])
 
 
 SURVEY = """\

@@ -222,6 +222,7 @@ LAYERS = {
     "fathometer.seismic": """
         application
         job probes
+        cut_work
         physics
         demo acoustic
         rtm kirchhoff elastic

@@ -82,9 +82,17 @@ def series(steps, columns, dtype):
 
 
 def propagator(
-    shape, dtype, width=6, free_surface=True, relaxing=True, comm=MPI.COMM_SELF, ranks=(1, 1, 1), off_grid=True
+    shape,
+    dtype,
+    width=6,
+    free_surface=True,
+    relaxing=True,
+    comm=MPI.COMM_SELF,
+    ranks=(1, 1, 1),
+    off_grid=True,
+    cuts=None,
 ):
-    block = Decomposition(shape, ranks, comm.rank)
+    block = Decomposition(shape, ranks, comm.rank, cuts=cuts)
     part = tuple(slice(lo, hi) for lo, hi in zip(block.lo, block.hi, strict=True))
     scheme = Scheme(DT, REACH, np.dtype(dtype), MultiaxialPml(width), free_surface, VMAX, 25.0)
     medium = medium_of(shape, dtype, relaxing=relaxing, part=part)

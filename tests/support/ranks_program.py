@@ -52,7 +52,8 @@ def diamonds(propagator, ranks):
     x, y, z = ranks
     if y == 1 or x * z > 1:
         return []
-    highest = propagator.block.shape[1] // y // (2 * propagator.reach) if y > 2 else 9
+    narrowest = min(last - first for first, last in propagator.block.parts(1))
+    highest = narrowest // (2 * propagator.reach) if y > 2 else 9
     return [Tiling(height, block, DIAMONDS, 1) for height, block in ((2, 1), (3, 7), (9, 4)) if height <= highest]
 
 
@@ -79,23 +80,43 @@ def some_rows(full):
     return ActiveRows(*(np.clip(end, 0, STEPS).astype(np.int32) for end in (first, last)))
 
 
-def runs(comm, name, ranks, threads):
-    """Each tiling, with traces (steps, receivers) and final pressure of the model's cells on rank 0."""
+def uneven(full, ranks, thinnest):
+    """Cuts drawn at random; the first part of each axis that is cut is as thin as it may be."""
+    rng = np.random.default_rng(sum(ranks))
+    cuts = []
+    for n, parts in zip(full, ranks, strict=True):
+        spare = n - parts * thinnest
+        more = np.sort(rng.integers(0, spare + 1, parts - 2)) if parts > 2 else []
+        cuts.append(tuple(int(thinnest * (k + 1) + m) for k, m in enumerate([0, *more][: parts - 1])))
+    return tuple(cuts)
+
+
+def runs(comm, name, ranks, threads, thinnest):
+    """Each tiling, with traces (steps, receivers) and final pressure of the model's cells on rank 0; of equal parts and,
+    where there is room, of others."""
     medium = medium_of(comm, name, ranks)
     tried = [*tilings(comm.size, threads), *diamonds(medium.propagator, ranks)]
+    full = medium.propagator.grid.full_shape
     medium.propagator.close()
     for tiling in tried:
-        yield tiling, run(comm, name, ranks, tiling)
+        yield tiling.numbers, run(comm, name, ranks, tiling)
+    if comm.size > 1 and all(p == 1 or n >= (p + 1) * thinnest for n, p in zip(full, ranks, strict=True)):
+        cuts = uneven(full, ranks, thinnest)
+        medium = medium_of(comm, name, ranks, cuts)
+        tried = [tilings(comm.size, threads)[-1], *diamonds(medium.propagator, ranks)]
+        medium.propagator.close()
+        for tiling in tried:
+            yield (*tiling.numbers, cuts), run(comm, name, ranks, tiling, cuts)
 
 
-def medium_of(comm, name, ranks):
+def medium_of(comm, name, ranks, cuts=None):
     """A case on these ranks."""
     shape, physics, order, boundary, free, dtype = CASES[name]
     pads = np.array([0 if n == 1 else 2 * boundary.width for n in shape])
     pads[2] -= boundary.width if free else 0
     full = tuple(int(n) for n in np.array(shape) + pads)
     vp, epsilon, delta = heterogeneous(full, 11)
-    block = Decomposition(full, ranks, comm.rank)
+    block = Decomposition(full, ranks, comm.rank, cuts=cuts)
     return Medium(
         shape,
         SPACING,
@@ -110,10 +131,10 @@ def medium_of(comm, name, ranks):
     )
 
 
-def run(comm, name, ranks, tiling=PLAIN):
+def run(comm, name, ranks, tiling=PLAIN, cuts=None):
     """Traces (steps, receivers) and the final pressure of the model's cells, gathered on rank 0."""
     shape, _, _, _, free, dtype = CASES[name]
-    medium = medium_of(comm, name, ranks)
+    medium = medium_of(comm, name, ranks, cuts)
     block, full = medium.propagator.block, medium.propagator.grid.full_shape
     medium.propagator.tiling = tiling
     sources, receivers = positions(shape, free)
@@ -150,9 +171,9 @@ def main(out, threads):
         for ranks in arrangements(comm.size, shape[1] == 1):
             if not all(p == 1 or n // p >= thinnest for n, p in zip(full, ranks, strict=True)):
                 continue
-            for tiling, gathered in runs(comm, name, ranks, int(threads)):
+            for how, gathered in runs(comm, name, ranks, int(threads), thinnest):
                 if gathered:
-                    key = f"{name}|{ranks}, {tiling.numbers}"
+                    key = f"{name}|{ranks}, {how}"
                     results[f"{key}|traces"], results[f"{key}|pressure"] = gathered
     if comm.rank == 0:
         np.savez(out, **results)

@@ -50,6 +50,26 @@ class Tiling:
 PLAIN = Tiling(1, 1, 1, 1)
 
 
+def stage_reach(halo: int, radius: int) -> int:
+    """Cells that a stage of a tile reaches: halos are as deep; a half point needs as many on either side."""
+    return max(halo, 2 * ((radius + 1) // 2))
+
+
+def lowest_diamonds(stages: int) -> int:
+    """Time steps up, at least, of diamonds that are chosen without being tried."""
+    return math.ceil(LOWEST / stages)
+
+
+def diamond_rows(height: int, reach: int, stages: int) -> int:
+    """Fewest rows of a rank that shares the grid along y, for diamonds of so many time steps up and as many down."""
+    return 2 * height * reach * stages
+
+
+def slab_rows(halo: int, radius: int, stages: int) -> int:
+    """Rows of a rank from which on a grid is shared along y alone: the lowest diamonds fit, across its cuts too."""
+    return diamond_rows(lowest_diamonds(stages), stage_reach(halo, radius), stages)
+
+
 @dataclass(frozen=True)
 class Tuned:
     """A choice and where it comes from.
@@ -124,7 +144,7 @@ class Stepping:
     @property
     def highest(self) -> int:
         """Depth of diamonds, at most: between two cuts a rank has room for a whole one."""
-        return self.shape[1] // (2 * self.reach * self.stages) if self.cut[1] else DEEPEST
+        return self.shape[1] // diamond_rows(1, self.reach, self.stages) if self.cut[1] else DEEPEST
 
     @property
     def flat(self) -> bool:
@@ -198,7 +218,7 @@ class Stepping:
         """The highest that fit a thread's share, where the steps are enough for some rows of them."""
         if not self.diamonds:
             return None
-        lowest = math.ceil(LOWEST / self.stages)
+        lowest = lowest_diamonds(self.stages)
         for height in range(min(self.steps // ROWS, DEEP // self.stages, self.highest), lowest - 1, -1):
             for block in (2 * self.radius, self.radius):
                 tiling = Tiling(height, min(block, self.shape[0]), DIAMONDS, 1)

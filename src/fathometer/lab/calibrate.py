@@ -32,7 +32,7 @@ from fathometer.parallel.collectives import LONG_NAP_SECONDS, barrier, collectiv
 from fathometer.parallel.decomposition import Decomposition
 from fathometer.parallel.halo import HaloExchange, HaloField
 from fathometer.parallel.threads import Binding, ThreadCounts
-from fathometer.plan.machine_file import VERSION, Calibration, Machine, Rate
+from fathometer.plan.machine_file import VERSION, Calibration, CutWork, Machine, Rate
 from fathometer.runs.probes import Probes
 from fathometer.storage.volumes.block import VolumeInfo
 from fathometer.storage.volumes.formats.wavelet import Coded, Layout
@@ -66,11 +66,13 @@ def calibrate(
     others = _processes_here(comm)
     measuring = Measuring(Watch(daemons=partial(cpu_seconds, others)))
     say("rank to rank")
+    own = ThreadCounts(binding.threads, 1, 1, tuple(binding.cpus) if binding.pinned else ())
     exchanged = _exchange_rates(comm, measuring)
     measured: dict[str, Any] = dict(exchanged)
+    measuring.belongs_to(list(exchanged))
+    measured |= _cut_works(comm, probes, own, measuring, say)
     with collective_errors(comm, LONG_NAP_SECONDS):
         if comm.rank == 0:
-            measuring.belongs_to(list(exchanged))
             team = ThreadCounts(len(cpus), len(cpus), len(cpus), cpus)
             team.use(len(cpus))
             whole_host = replace(binding, threads=len(cpus), cpus=list(cpus))
@@ -78,7 +80,6 @@ def calibrate(
                 measured |= figures
                 measuring.belongs_to(list(figures))
             measured["rates"] = tuple(_step_rates(probes, team, measuring, say))
-            own = ThreadCounts(binding.threads, 1, 1, tuple(binding.cpus) if binding.pinned else ())
             own.use(binding.threads)
     if comm.rank:
         return None
@@ -195,6 +196,28 @@ def _pair(comm: MPI.Intracomm, other: int | None, where: str, measuring: Measuri
     barrier(comm)
     pair.Free()
     return rates
+
+
+def _cut_works(
+    comm: MPI.Intracomm, probes: Sequence[Probes], own: ThreadCounts, measuring: Measuring, say: Callable[[str], None]
+) -> dict[str, Any]:
+    """Collective. What a cut between two ranks of rank 0's host, with their own threads, adds to time steps; {} where
+    there is no other rank."""
+    hosts = comm.allgather(socket.gethostname())
+    other = next((rank for rank in range(1, comm.size) if hosts[rank] == hosts[0]), None)
+    if other is None:
+        return {}
+    pair = MPI.Intracomm(comm.Split(0 if comm.rank in (0, other) else 1, comm.rank))
+    found: list[CutWork] = []
+    if comm.rank in (0, other):
+        own.use(own.propagate)
+        for probe in probes:
+            for work in probe.cut_works(pair, own, measuring.least_of, say):
+                measuring.belongs_to([f"cut_works: {work.physics}, {work.along}"])
+                found.append(work)
+    barrier(comm, LONG_NAP_SECONDS)
+    pair.Free()
+    return {"cut_works": tuple(found)} if found else {}
 
 
 def _exchange(pair: MPI.Intracomm, face: int, measuring: Measuring) -> tuple[float, int]:

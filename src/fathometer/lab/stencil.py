@@ -98,7 +98,7 @@ def measure(
     team = ThreadCounts(threads, threads, threads, cpus)
     team.use(threads)
     cost = probes.step_cost(options.physics, options.order, options.grid, comm.size)
-    ranks = choose_ranks(options.grid, comm.size, cost.halo_cells)
+    ranks = choose_ranks(options.grid, comm.size, cost.halo_cells, slab=cost.slab)
     with ledger.phase("set up"):
         stepper = probes.stepper(options.physics, options.order, options.grid, ranks, team, comm)
         elements = TRIAD_ELEMENTS // comm.size

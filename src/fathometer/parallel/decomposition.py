@@ -6,6 +6,8 @@ Ranks are numbered with z fastest. *Global* indices count cells of the whole gri
 
 from __future__ import annotations
 
+import bisect
+import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,6 +15,7 @@ from dataclasses import dataclass
 from fathometer.base.errors import InputError
 
 Index3 = tuple[int, int, int]
+Cuts = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]  # of each axis, where parts but the first begin
 
 
 def split(cells: int, parts: int, part: int) -> tuple[int, int]:
@@ -30,12 +33,14 @@ class Decomposition:
 
     Attributes:
         shape: cells of the whole grid (x, y, z). ranks: per axis. rank: number, z fastest. periodic: per axis.
+        cuts: None: all parts of an axis are as large as the others, to one cell.
     """
 
     shape: Index3
     ranks: Index3 = (1, 1, 1)
     rank: int = 0
     periodic: tuple[bool, bool, bool] = (False, False, False)
+    cuts: Cuts | None = None
 
     @property
     def size(self) -> int:
@@ -65,8 +70,15 @@ class Decomposition:
         return x1 - x0, y1 - y0, z1 - z0
 
     def _bounds(self, end: int) -> Index3:
-        x, y, z = (split(n, p, c)[end] for n, p, c in zip(self.shape, self.ranks, self.coordinates, strict=True))
+        x, y, z = (self.parts(axis)[part][end] for axis, part in enumerate(self.coordinates))
         return x, y, z
+
+    def parts(self, axis: int) -> list[tuple[int, int]]:
+        """Half-open ranges of the cells of an axis that its ranks own, in order."""
+        cells, count = self.shape[axis], self.ranks[axis]
+        if self.cuts is None:
+            return [split(cells, count, part) for part in range(count)]
+        return list(itertools.pairwise((0, *self.cuts[axis], cells)))
 
     def neighbour(self, offset: Sequence[int]) -> int | None:
         """Rank at `offset` (-1, 0, 1 per axis) from this one; None outside the grid."""
@@ -102,6 +114,43 @@ def divisors(number: int) -> list[int]:
     return small + [number // n for n in reversed(small) if n * n != number]
 
 
+def fair_cuts(work: Sequence[float], parts: int, thinnest: int, widest: int) -> tuple[int, ...]:
+    """Where to cut an axis, so that the part with the most work has as little as can be: where parts but the first
+    begin.
+
+    Args:
+        work: of each cell along the axis, not negative. thinnest, widest: cells that a part may have: there must be
+            such parts.
+
+    >>> fair_cuts([1, 1, 4, 1, 1, 1, 1], 2, 1, 7)
+    (3,)
+    """
+    total, n = [0.0, *itertools.accumulate(float(w) for w in work)], len(work)
+
+    def cuts_below(most: float) -> tuple[int, ...] | None:
+        """Each part as long as it may be."""
+        ends = [0]
+        for left in range(parts - 1, -1, -1):  # parts after this one
+            last = min(ends[-1] + widest, n - left * thinnest)
+            end = min(bisect.bisect_right(total, total[ends[-1]] + most) - 1, last)
+            if end < max(ends[-1] + thinnest, n - left * widest):
+                return None
+            ends.append(end)
+        return tuple(ends[1:-1]) if ends[-1] == n else None
+
+    low, high = 0.0, total[-1]
+    best = cuts_below(high)
+    assert best is not None, "there are such parts"
+    while high - low > 1e-6 * total[-1]:
+        middle = (low + high) / 2
+        found = cuts_below(middle)
+        if found is None:
+            low = middle
+        else:
+            best, high = found, middle
+    return best
+
+
 def halo_cells(shape: Index3, ranks: Index3) -> int:
     """Cells of all faces between blocks: what one exchange sends per direction and plane of halo depth."""
     nx, ny, nz = shape
@@ -122,7 +171,12 @@ def _fits(shape: Index3, ranks: Index3, thinnest: int | Index3) -> bool:
 
 
 def choose_ranks(
-    shape: Index3, size: int, thinnest: int | Index3, wanted: Index3 | None = None, name: str = "ranks per axis"
+    shape: Index3,
+    size: int,
+    thinnest: int | Index3,
+    wanted: Index3 | None = None,
+    name: str = "ranks per axis",
+    slab: int | None = None,
 ) -> Index3:
     """Ranks per axis: the requested ones, or those with the fewest halo bytes, z cut only where nothing else fits.
 
@@ -135,6 +189,7 @@ def choose_ranks(
         thinnest: fewest cells that a block may have along a cut axis: of all axes, or of x, y and z, of which x and y
             have the same.
         wanted: ranks per axis requested by the user; None: none. name: of that request in messages.
+        slab: cells along y of a block from which on cuts of y alone come before all others; None: never.
     Raises:
         InputError: if the number of ranks is not the product, or a block would be too thin.
     """
@@ -155,7 +210,7 @@ def choose_ranks(
                 f" at most {most} ranks fit along {', '.join('xyz'[a] for a in axes)}"
             )
         return wanted
-    best = best_ranks(shape, size, thinnest)
+    best = best_ranks(shape, size, thinnest, slab)
     if best is None:
         raise InputError(
             f"{size} ranks are too many for a grid of {cells} cells (padding included): parts would be "
@@ -165,8 +220,10 @@ def choose_ranks(
     return best
 
 
-def best_ranks(shape: Index3, size: int, thinnest: int | Index3) -> Index3 | None:
+def best_ranks(shape: Index3, size: int, thinnest: int | Index3, slab: int | None = None) -> Index3 | None:
     """The process grid that `choose_ranks` prefers; None where all have blocks thinner than `thinnest` cells."""
+    if slab is not None and shape[1] // size >= slab:
+        return 1, size, 1
     fitting = (r for r in arrangements(size, shape[1] == 1) if _fits(shape, r, thinnest))
     return min(fitting, key=lambda r: (r[2] > 1, halo_cells(shape, r), r), default=None)
 

@@ -41,6 +41,14 @@ class Rate(Table):
     points_per_second: Positive = key("of a node: cell updates", "1/s")
 
 
+class CutWork(Table):
+    """What a cut between two ranks of a node adds to the time steps of a wave in three dimensions."""
+
+    physics: Annotated[str, MinLen(1)] = key("equation, as an application calls it")
+    along: Literal["y", "x"] = key("what is cut: y alone, or x or more than one")
+    work: NotNegative = key("of a cell of a rank's face, each step: added steps of a cell")
+
+
 class RunEnds(Table):
     """What a small run of a command takes, as users start it, its files in the page cache: what surrounds the work of a
     larger one."""
@@ -217,6 +225,9 @@ class Machine(Table):
     rates: Annotated[tuple[Rate, ...], Loose] = key(
         "of time steps of waves; without any a plan of a survey is refused", "", ()
     )
+    cut_works: Annotated[tuple[CutWork, ...], Loose] = key(
+        "of cuts between ranks, at most one of each kind; others: exchanges between ranks of a node", "", ()
+    )
     local_latency_seconds: NotNegative = key("of an exchange between ranks of a node", "s", 0.0)
     local_bytes_per_second: Positive = key("between two ranks of a node", "bytes/s", 1e10)
     local_exchanges: Annotated[tuple[Exchange, ...], Loose] = key(
@@ -295,6 +306,10 @@ class Machine(Table):
         for number, kind in enumerate(kinds):
             if kind in kinds[:number]:
                 raise ValueError(f"rates: found two for {kind[0]}, {kind[1]}D, order {kind[2]}, {kind[3]:g} points")
+        cuts = [(cut.physics, cut.along) for cut in self.cut_works]
+        for number, cut in enumerate(cuts):
+            if cut in cuts[:number]:
+                raise ValueError(f"cut_works: found two for {cut[0]} along {cut[1]}")
         sums = [(of.dimensions, of.eta) for of in self.trace_sums]
         for number, of in enumerate(sums):
             if of in sums[:number]:
@@ -328,6 +343,12 @@ class Machine(Table):
         table = sorted((log(r.points), log(r.points_per_second)) for r in alike if r.order == orders[0])
         scale = work(orders[0], physics, dimensions) / work(order, physics, dimensions)
         return exp(_between(table, log(points))) * scale * other
+
+    def cut_work(self, physics: str, along_y: bool) -> float | None:
+        """Steps of a cell that a cell of a cut face adds to each step of a rank: of this physics, else of any; None
+        where none is known."""
+        known = [cut for cut in self.cut_works if (cut.along == "y") == along_y]
+        return min(known, key=lambda cut: cut.physics != physics).work if known else None
 
     def sum_rate(self, dimensions: int, eta: bool) -> SumRate:
         """The rates of the sum over traces of a kind, else of that with the same eta, else of any; InputError where the

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mpi4py import MPI
 
     from fathometer.grid.tiling import Tiling, Tuned
-    from fathometer.plan.machine_file import Rate
+    from fathometer.plan.machine_file import CutWork, Rate
 
 
 class SecondsOf(Protocol):
@@ -34,13 +34,14 @@ class StepCost:
     Attributes:
         flops_per_point: floating-point operations for each cell.
         bytes_per_point: the fewest bytes that a step moves for each cell when each array is touched once.
-        halo_cells: thinnest block of a rank, cells.
+        halo_cells: thinnest block of a rank, cells. slab: as of decomposition.choose_ranks.
         memory_bytes: of a rank, by the name of what takes them.
     """
 
     flops_per_point: int
     bytes_per_point: int
     halo_cells: int
+    slab: int | None
     memory_bytes: Mapping[str, int]
 
 
@@ -89,6 +90,19 @@ class Probes(Protocol):
         """
         ...
 
+    def cut_works(
+        self,
+        pair: MPI.Intracomm,
+        threads: ThreadCounts,
+        least_of: Callable[[Sequence[float]], float],
+        say: Callable[[str], None],
+    ) -> Iterator[CutWork]:
+        """Collective over two ranks of a host, `threads` each: what a cut between them adds to time steps.
+
+        least_of: of some times of a call.
+        """
+        ...
+
 
 class ProbesWithoutSteps:
     """Of Probes the part of an application without explicit time steps: `subject`, in messages, has none to measure."""
@@ -106,5 +120,15 @@ class ProbesWithoutSteps:
         raise FathometerError(f"{equation}: {self.subject} has no such equation")
 
     def step_rates(self, threads: ThreadCounts, seconds_of: SecondsOf, say: Callable[[str], None]) -> Iterator[Rate]:
+        """None."""
+        return iter(())
+
+    def cut_works(
+        self,
+        pair: MPI.Intracomm,
+        threads: ThreadCounts,
+        least_of: Callable[[Sequence[float]], float],
+        say: Callable[[str], None],
+    ) -> Iterator[CutWork]:
         """None."""
         return iter(())

@@ -11,19 +11,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal, Protocol, TypeVar
 
-import numpy as np
-
 from fathometer.base.errors import InputError
 from fathometer.base.formatting import bytes_in_words, number_of
-from fathometer.parallel.decomposition import Index3, best_ranks, divisors
+from fathometer.parallel.decomposition import Cuts, Index3, best_ranks, divisors
 from fathometer.plan.machine_file import Machine
 from fathometer.plan.prediction import Prediction
 from fathometer.plan.search import best_layout, node_counts
 from fathometer.seismic.cost.prediction import WavePrediction
 from fathometer.seismic.history.strategies import STORES
-from fathometer.seismic.model.weak_epsilon import WeakEpsilon, weak_epsilon_notes
+from fathometer.seismic.model.weak_epsilon import weak_epsilon_notes
 from fathometer.seismic.setup.checks import points_per_wavelength
-from fathometer.seismic.setup.cone import Saved, expected, record
+from fathometer.seismic.setup.cone import Saved, expected, loops_of_some, record
+from fathometer.seismic.setup.fair_cuts import Work
+from fathometer.seismic.setup.known_model import KnownModel
 from fathometer.seismic.setup.rank_groups import ranks_of_a_shot
 from fathometer.seismic.setup.survey_layout import SurveyLayout, wanted_ranks
 from fathometer.seismic.survey import Survey
@@ -59,30 +59,19 @@ class PlanRequest:
         return PlanRequest(**{one.name: options[one.name] for one in fields(PlanRequest)})
 
 
-@dataclass(frozen=True, eq=False)
-class KnownModel:
-    """What is known of a model before a run has read it.
-
-    Attributes:
-        slowest, fastest: m/s. limit: of the time step, s. origin: where this comes from.
-        weak_epsilon: what is done where epsilon < delta. speeds: the highest at each depth, (nz,) m/s; None: all cells
-            are computed whatever they are.
-    """
-
-    slowest: float
-    fastest: float
-    limit: float
-    origin: str
-    weak_epsilon: WeakEpsilon | None = None
-    speeds: np.ndarray | None = None
-
-
 class Predict(Protocol):
     """The cost of a layout of one survey: `groups` of `ranks` (along x, y, z) work on a shot each, on some nodes (a
-    divisor of all ranks). store: instead of the survey's [history] store."""
+    divisor of all ranks). store: instead of the survey's [history] store. cuts: as of Decomposition."""
 
     def __call__(
-        self, time: TimeAxis, ranks: Index3, nodes: int, machine: Machine, store: Store | None, groups: int
+        self,
+        time: TimeAxis,
+        ranks: Index3,
+        nodes: int,
+        machine: Machine,
+        store: Store | None,
+        groups: int,
+        cuts: Cuts | None,
     ) -> WavePrediction: ...
 
 
@@ -163,16 +152,15 @@ def plan_of_waves(
     Raises InputError for a request that no layout can meet: what it would need.
     """
     time, more = layout.time(dt)
-    layouts = _Layouts(layout, time, machine, request.history, predict)
+    loops = loops_of_some(layout, time, known.speeds) if known.speeds is not None else []
+    cone = expected(loops)
+    layouts = _Layouts(layout, time, machine, request.history, predict, Work(layout, loops))
     asked = layouts.asked(request)
     recommended = fastest_layout(layouts.on, request, machine, layouts.why_none_fits)
     notes += weak_epsilon_notes(known.weak_epsilon) + more + layout.acquisition.notes
     notes += _changed(recommended, layout, time)
     notes += over_budget(asked, layouts.budget) if asked is not None else ()
-    cone = expected(layout, time, known.speeds) if known.speeds is not None else None
-    shares = {loop: 1 - saved.share for loop, saved in (cone or {}).items()}
-    recommended = recommended.with_computed(shares)
-    asked = recommended if asked is None else asked.with_computed(shares)
+    asked = asked or recommended
     return Plan(
         layout=layout,
         machine=machine,
@@ -239,10 +227,16 @@ class _Layouts:
     """
 
     def __init__(
-        self, layout: SurveyLayout, time: TimeAxis, machine: Machine, store: Store | None, predict: Predict
+        self,
+        layout: SurveyLayout,
+        time: TimeAxis,
+        machine: Machine,
+        store: Store | None,
+        predict: Predict,
+        work: Work,
     ) -> None:
         self._layout, self._time, self._machine, self._store = layout, time, machine, store
-        self._predict = predict
+        self._predict, self._work = predict, work
         self.budget = budget_of(layout.survey, machine)
         self._store_is_free = store is None and layout.survey.history.store == "auto"
         self.fewest_bytes, self.refusal = math.inf, ""
@@ -256,7 +250,7 @@ class _Layouts:
         nodes = nodes_of(size, request, self._machine)
         shot = self._ranks_of_a_shot(size, nodes, cut)
         place = self._layout if shot == size else self._layout.largest
-        return self._predict(self._time, place.ranks(shot, cut), nodes, self._machine, self._store, size // shot)
+        return self._predicted(self._time, place.ranks(shot, cut), nodes, size // shot)
 
     def on(self, nodes: int) -> list[WavePrediction]:
         """The layouts on so many nodes that fit. A longer imaging step is tried only where the history does not fit the
@@ -282,9 +276,19 @@ class _Layouts:
             shot = self._ranks_of_a_shot(size, nodes)
             shape = (layout if shot == size else layout.largest).grid.full_shape
             most = math.prod(max(1, shape[axis] // layout.thinnest[axis]) for axis in layout.grid.axes)
-            ranks = best_ranks(shape, shot, layout.thinnest) if shot <= most else None
-            if ranks is not None:
-                yield self._predict(time, ranks, nodes, self._machine, self._store, size // shot)
+            # What a run takes by itself comes first; where another one is faster, a note says so.
+            grids = (best_ranks(shape, shot, layout.thinnest, slab) for slab in (layout.slab, None) if shot <= most)
+            for ranks in dict.fromkeys(ranks for ranks in grids if ranks is not None):
+                yield self._predicted(time, ranks, nodes, size // shot)
+
+    def _predicted(self, time: TimeAxis, ranks: Index3, nodes: int, groups: int) -> WavePrediction:
+        """With the cuts that a run makes, and with the rows that it computes."""
+        layout, cuts = self._layout, None
+        if groups == 1 and layout.survey.imaging.aperture is None:
+            room = self.budget * nodes / math.prod(ranks) - self._machine.process_bytes
+            cuts = self._work.shares(time, ranks, room).cuts
+        whole = self._predict(time, ranks, nodes, self._machine, self._store, groups, cuts)
+        return whole.with_computed(self._work.computed_shares(ranks, cuts))
 
     def _ranks_of_a_shot(self, size: int, nodes: int, cut: Index3 | None = None) -> int:
         """How many of all ranks work on one shot."""
@@ -335,7 +339,13 @@ def _changed(best: WavePrediction, layout: SurveyLayout, time: TimeAxis) -> tupl
             f"{best.every}, which the highest frequency just allows"
         )
     wanted = wanted_ranks(layout.survey, layout.grid)
-    if wanted is not None and wanted != best.shot_ranks:
+    shape = (layout if best.groups == 1 else layout.largest).grid.full_shape
+    size = math.prod(best.shot_ranks)
+    if best.shot_ranks != best_ranks(shape, size, layout.thinnest, layout.slab):
+        needed = [best.shot_ranks[axis] for axis in layout.grid.axes]
+        if wanted != best.shot_ranks:
+            notes.append(f"the recommended layout needs [parallel] decomposition = {needed}")
+    elif wanted is not None and wanted != best.shot_ranks:
         notes.append(
             f'the recommended layout needs [parallel] decomposition = "auto"; the survey\'s is for '
             f"{number_of(math.prod(wanted), 'rank')}"

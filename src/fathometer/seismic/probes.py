@@ -16,15 +16,16 @@ import numpy as np
 from mpi4py import MPI
 
 from fathometer.config.sections import TuningTable
-from fathometer.grid.tiling import Tiling, Tuned
+from fathometer.grid.tiling import Tiling, Tuned, slab_rows
 from fathometer.grid.tuning import best_tiling
 from fathometer.parallel.decomposition import Index3
 from fathometer.parallel.threads import Binding, ThreadCounts
-from fathometer.plan.machine_file import Rate
+from fathometer.plan.machine_file import CutWork, Rate
 from fathometer.runs.probes import SecondsOf, StepCost
 from fathometer.runs.small_runs import ends_of, small_runs
 from fathometer.seismic.acoustic.predict import MODEL_ITEM
 from fathometer.seismic.acoustic.probes import MATERIALS
+from fathometer.seismic.cut_work import cut_works
 from fathometer.seismic.physics import PHYSICS as ALL_PHYSICS
 from fathometer.seismic.waves.homogeneous import Homogeneous, NoBoundary
 from fathometer.seismic.waves.physics import PHYSICS
@@ -103,6 +104,7 @@ class SeismicProbes:
             physics.flops_per_point(order, shape[1] == 1),
             ITEM_BYTES * physics.fewest_moves,
             halo_depth(order // 2, False),
+            None if shape[1] == 1 else slab_rows(halo_depth(order // 2, False), order // 2, physics.stages),
             {
                 "wavefields": ITEM_BYTES * 2 * physics.fields * x * y * z // ranks,
                 "model": ITEM_BYTES * 2 * physics.models * x * y * z // ranks,  # and what it is made of
@@ -119,6 +121,16 @@ class SeismicProbes:
         """Of all physics."""
         for physics in ALL_PHYSICS.values():
             yield from physics.probes().step_rates(threads, seconds_of, say)
+
+    def cut_works(
+        self,
+        pair: MPI.Intracomm,
+        threads: ThreadCounts,
+        least_of: Callable[[Sequence[float]], float],
+        say: Callable[[str], None],
+    ) -> Iterator[CutWork]:
+        """Of waves in three dimensions."""
+        return cut_works(pair, threads, least_of, say)
 
     def machine_figures(
         self, folder: Path, threads: ThreadCounts, binding: Binding, seconds_of: SecondsOf, say: Callable[[str], None]

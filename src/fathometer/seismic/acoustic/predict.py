@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from fathometer.parallel.decomposition import Index3, halo_cells
+from fathometer.parallel.decomposition import Cuts, Index3, halo_cells
 from fathometer.plan.machine_file import Machine
 from fathometer.plan.phase import Phase
 from fathometer.runs.sum_file import on_disk
@@ -49,13 +49,14 @@ def predict(
     machine: Machine,
     store: Store | None = None,
     groups: int = 1,
+    cuts: Cuts | None = None,
 ) -> WavePrediction:
     """The cost of a run in which `groups` of `ranks` (along x, y, z) work on a shot each, on some nodes (a divisor of
     all ranks).
 
-    store: instead of the survey's [history] store.
+    store: instead of the survey's [history] store. cuts: as of Decomposition.
     """
-    run = Workload(survey, time, ranks, groups, nodes, machine)
+    run = Workload(survey, time, ranks, groups, nodes, machine, cuts)
     layout = run.layout
     memories = [memory_beside_history(layout, block, time, machine) for block in run.blocks]
     memory: dict[str, int] = max(memories, key=lambda parts: sum(parts.values())).copy()

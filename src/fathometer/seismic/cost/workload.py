@@ -5,11 +5,12 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
-from fathometer.parallel.decomposition import Decomposition, Index3, halo_cells
+from fathometer.grid.tiling import DEEP, stage_reach
+from fathometer.parallel.decomposition import Cuts, Decomposition, Index3, halo_cells
 from fathometer.plan.machine_file import Machine
 from fathometer.seismic.cost.traces import trace_counts
 from fathometer.seismic.setup.rank_groups import mean_share
@@ -31,7 +32,7 @@ class Workload:
 
     Attributes:
         survey: the layout on the whole model. ranks: of a shot, along x, y, z. groups: of so many ranks. nodes: with
-            equally many ranks.
+            equally many ranks. cuts: as of Decomposition.
     """
 
     survey: SurveyLayout
@@ -40,6 +41,7 @@ class Workload:
     groups: int
     nodes: int
     machine: Machine
+    cuts: Cuts | None
 
     @cached_property
     def separate_grids(self) -> bool:
@@ -101,7 +103,7 @@ class Workload:
     @cached_property
     def blocks(self) -> list[Decomposition]:
         """The blocks of which one is the largest in each respect."""
-        return list(_blocks(self.layout, self.ranks))
+        return list(_blocks(self.layout, self.ranks, self.cuts))
 
     @cached_property
     def image_cells(self) -> int:
@@ -112,7 +114,7 @@ class Workload:
     @cached_property
     def points(self) -> int:
         """Cells of the largest block, padding included."""
-        return math.prod(-(-n // p) for n, p in zip(self.layout.grid.full_shape, self.ranks, strict=True))
+        return max(math.prod(block.local_shape) for block in self.blocks)
 
     @property
     def equation(self) -> str:
@@ -173,16 +175,63 @@ class Workload:
 
     @cached_property
     def halo_bytes_per_step(self) -> int:
-        """Sent by all ranks of a group."""
-        fields = self.layout.physics.fields if self.layout.off_grid else 1  # along each axis
-        return 2 * halo_cells(self.layout.grid.full_shape, self.ranks) * self.layout.halo * self.itemsize * fields
+        """Sent by all ranks of a group; across the diamonds of a slab a level more in each of their rows."""
+        physics = self.layout.physics
+        fields = physics.fields if self.layout.off_grid else 1  # along each axis
+        bytes = 2 * halo_cells(self.layout.grid.full_shape, self.ranks) * self.layout.halo * self.itemsize * fields
+        return bytes + bytes // (2 * DEEP) if self.in_slabs else bytes
+
+    @cached_property
+    def in_slabs(self) -> bool:
+        """Whether ranks share the grid along y alone, with rows enough for diamonds across the cuts."""
+        x, y, z = self.ranks
+        slab = self.layout.slab
+        return x == z == 1 and slab is not None and self.layout.grid.full_shape[1] // y >= slab
 
     @cached_property
     def exchange_seconds(self) -> float:
-        """That an exchange adds to a step of the rank with the most neighbours."""
-        nodes_of_group = self.nodes if math.prod(self.ranks) > self.ranks_per_node else 1
-        computing = self.points / self.points_per_second
-        return _exchange_seconds(self.layout, self.ranks, nodes_of_group, self.ranks_per_node, computing, self.machine)
+        """That exchanges, and what else cuts cost, add to a step of the rank with the most neighbours."""
+        between_nodes = math.prod(self.ranks) > self.ranks_per_node and self.nodes > 1
+        seconds = 0.0
+        work = self.machine.cut_work(self.equation, self.in_slabs)
+        if work is not None:
+            seconds = work * sum(cells for cells, _ in self._faces) / self.points_per_second
+        elif not between_nodes:
+            seconds = self._travelling_seconds("local", 1.0)
+        if between_nodes:  # beside the computation
+            travelling = self._travelling_seconds("network", 1.0 / self.ranks_per_node)
+            seconds += max(0.0, travelling - self.points / self.points_per_second)
+        return seconds
+
+    @property
+    def _faces(self) -> list[tuple[int, int]]:
+        """Cells of each face that a rank shares with a neighbour, of the rank with the most, and messages each way in a
+        step."""
+        layout = self.layout
+        shape = max((block.local_shape for block in self.blocks), key=math.prod)
+        stages = layout.physics.stages
+        messages = stages
+        if self.in_slabs:
+            # A message a block of planes for all steps of diamonds (docs/time-tiling.md).
+            height, block = DEEP // stages, 2 * layout.radius
+            reach = stage_reach(layout.halo, layout.radius)
+            blocks = 2 * (shape[0] + (2 * height * stages - 1) * (block + reach)) / block
+            messages = math.ceil(blocks / (2 * height))
+        axes = [axis for axis, count in enumerate(self.ranks) for _ in range(min(count - 1, 2))]
+        return [(math.prod(shape) // shape[axis], messages) for axis in axes]
+
+    def _travelling_seconds(self, where: Literal["local", "network"], share: float) -> float:
+        """Of a step's messages one after another; share: of a link's rate that a rank gets."""
+        layout = self.layout
+        physics = layout.physics
+        fields = physics.fields / physics.stages if layout.off_grid else 1
+        return sum(
+            messages
+            * self.machine.exchange_seconds(
+                where, cells * layout.halo * fields * physics.stages * self.itemsize / messages, share
+            )
+            for cells, messages in self._faces
+        )
 
     def moved_seconds(self, bytes: float) -> float:
         """For bytes of a rank that move through the memory."""
@@ -193,28 +242,14 @@ class Workload:
         return bytes / min(rate * self.nodes, self.machine.storage_bytes_per_second or math.inf)
 
 
-def _blocks(layout: SurveyLayout, ranks: Index3) -> Iterator[Decomposition]:
-    """The blocks of which one is the largest in each respect: the first, the last and those in the middle of each axis,
-    since the outer ones hold the padding and the inner ones more of the model; and rank 0's."""
-    places = [sorted({0, p // 2, max(0, p // 2 - 1), p - 1}) for p in ranks]
+def _blocks(layout: SurveyLayout, ranks: Index3, cuts: Cuts | None) -> Iterator[Decomposition]:
+    """The blocks of which one is the largest in each respect, and rank 0's: of each axis the first, the last and those
+    in the middle, since the outer ones hold the padding and the inner ones more of the model, and the widest."""
+    whole = Decomposition(layout.grid.full_shape, ranks, cuts=cuts)
+    widths = [[b - a for a, b in whole.parts(axis)] for axis in range(3)]
+    places = [
+        sorted({0, p // 2, max(0, p // 2 - 1), p - 1, along.index(max(along))})
+        for p, along in zip(ranks, widths, strict=True)
+    ]
     for x, y, z in itertools.product(*places):
-        yield Decomposition(layout.grid.full_shape, ranks, (x * ranks[1] + y) * ranks[2] + z)
-
-
-def _exchange_seconds(
-    layout: SurveyLayout, ranks: Index3, nodes: int, per_node: int, computing: float, machine: Machine
-) -> float:
-    """Seconds that an exchange adds to a step of the rank with the most neighbours; computing: of the step."""
-    shape = [-(-n // p) for n, p in zip(layout.grid.full_shape, ranks, strict=True)]
-    stages = layout.physics.stages
-    fields = layout.physics.fields / stages if layout.off_grid else 1
-    where: Literal["local", "network"] = "local" if nodes == 1 else "network"
-    travelling = 0.0
-    for axis, count in enumerate(ranks):
-        on_axis = min(count - 1, 2)
-        face = math.ceil(layout.halo * math.prod(shape) // shape[axis] * fields * layout.dtype.itemsize)
-        if on_axis:
-            travelling += (
-                stages * on_axis * machine.exchange_seconds(where, face, 1.0 if nodes == 1 else 1.0 / per_node)
-            )
-    return travelling if nodes == 1 else max(0.0, travelling - computing)
+        yield replace(whole, rank=(x * ranks[1] + y) * ranks[2] + z)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 
 from fathometer.grid.arrays import padded
-from fathometer.parallel.decomposition import Decomposition, Index3, halo_cells
+from fathometer.parallel.decomposition import Cuts, Decomposition, Index3, halo_cells
 from fathometer.plan.elastic_rates import ElasticRates
 from fathometer.plan.machine_file import Machine
 from fathometer.plan.phase import Phase
@@ -117,13 +117,14 @@ def predict_elastic(
     machine: Machine,
     store: Store | None = None,
     groups: int = 1,
+    cuts: Cuts | None = None,
 ) -> WavePrediction:
     """The cost of a run on `ranks` along x, y, z on some nodes (a divisor of all ranks), which work on a shot together
-    and keep no history.
+    and keep no history. cuts: as of Decomposition.
 
     Raises InputError where the machine file has no rates of elastic waves.
     """
-    run = ElasticWorkload(layout, time, ranks, 1, nodes, machine, layout)
+    run = ElasticWorkload(layout, time, ranks, 1, nodes, machine, cuts, layout)
     rates = machine.elastic or ElasticRates(
         start_seconds=machine.start_seconds, finish_seconds=machine.finish_seconds, finish_bytes=machine.process_bytes
     )

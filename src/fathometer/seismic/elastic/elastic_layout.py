@@ -35,8 +35,8 @@ from fathometer.seismic.waves.boundary import MultiaxialPml
 from fathometer.seismic.waves.physics import Physics
 from fathometer.seismic.waves.points import HALF_WIDTH
 
-ELASTIC = Physics("elastic", "elastic", 9, 8, ((0, 1, 2),) * 9, 2, ROWS)
-ELASTIC_2D = Physics("elastic", "elastic", 5, 5, ((0, 2),) * 5, 2, ROWS)
+ELASTIC = Physics("elastic", "elastic", 9, 8, ((0, 1, 2),) * 9, 2, ROWS, 0.35)
+ELASTIC_2D = Physics("elastic", "elastic", 5, 5, ((0, 2),) * 5, 2, ROWS, 0.35)
 
 
 @dataclass(frozen=True, eq=False)

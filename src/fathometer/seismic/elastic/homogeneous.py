@@ -23,18 +23,26 @@ EQUATIONS = {"elastic": False, "viscoelastic": True}  # in machine files; whethe
 
 
 def homogeneous(
-    shape: Index3, width: int, free_surface: bool, relaxing: bool, off_grid: bool = False
+    shape: Index3,
+    width: int,
+    free_surface: bool,
+    relaxing: bool,
+    off_grid: bool = False,
+    ranks: Index3 = (1, 1, 1),
+    comm: MPI.Intracomm = MPI.COMM_SELF,
 ) -> ElasticPropagator:
     """A wavefield at rest in `shape` cells, layers of `width` cells at each side included; ny = 1: two dimensions.
 
-    relaxing: with attenuation. off_grid: for receivers between points of their fields.
+    relaxing: with attenuation. off_grid: for receivers between points of their fields. ranks: of `comm`, that share it.
     """
     flat, dtype = shape[1] == 1, np.dtype(np.float32)
+    block = Decomposition(shape, ranks, comm.rank)
+    nx, ny, nz = block.local_shape
     dt = SHARE_OF_LIMIT * SPACING / (VP * WEIGHT_SUM * np.sqrt(2 if flat else 3))
 
     def array(value: float) -> np.ndarray:
-        out = allocate((*shape[:2], padded(shape[2], dtype.itemsize)), dtype)
-        out[:, :, : shape[2]] = value
+        out = allocate((nx, ny, padded(nz, dtype.itemsize)), dtype)
+        out[:, :, :nz] = value
         return out
 
     mu, p_modulus = DENSITY * VS**2, DENSITY * VP**2
@@ -52,4 +60,4 @@ def homogeneous(
     )
     scheme = Scheme(dt, REACH, dtype, MultiaxialPml(width), free_surface, VP, FREQUENCY)
     grid = Grid(shape, (SPACING,) * 3)
-    return ElasticPropagator(grid, Decomposition(shape), medium, scheme, off_grid, MPI.COMM_SELF)
+    return ElasticPropagator(grid, block, medium, scheme, off_grid, comm)

@@ -13,7 +13,6 @@ from fathometer.base.errors import InputError
 from fathometer.grid.grid import Grid
 from fathometer.plan.machine_file import Machine
 from fathometer.runs.application import CostEstimate
-from fathometer.seismic.cost.sampled_model import check_velocities, sampled
 from fathometer.seismic.elastic.attenuation import Attenuation
 from fathometer.seismic.elastic.checks import LARGEST_RATIO
 from fathometer.seismic.elastic.cost import predict_elastic
@@ -21,10 +20,12 @@ from fathometer.seismic.elastic.earth import WEIGHT_SUM, attenuation_of, p_modul
 from fathometer.seismic.elastic.elastic_layout import ElasticLayout, elastic_layout
 from fathometer.seismic.elastic.survey_checks import check_wavelengths
 from fathometer.seismic.model.limits import DENSITIES
-from fathometer.seismic.plan import KnownModel, Plan, PlanRequest, plan_of_waves
+from fathometer.seismic.plan import Plan, PlanRequest, plan_of_waves
 from fathometer.seismic.plan_table import estimate
 from fathometer.seismic.setup.checks import time_step
 from fathometer.seismic.setup.grazing import peak_frequency
+from fathometer.seismic.setup.known_model import KnownModel
+from fathometer.seismic.setup.sampled_model import check_velocities, sampled
 from fathometer.seismic.survey import Survey
 
 ASSUMED_QUALITY = 50.0  # of a model whose values are not there yet

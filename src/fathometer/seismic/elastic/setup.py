@@ -31,6 +31,7 @@ from fathometer.seismic.elastic.survey_checks import (
     reference_notes,
 )
 from fathometer.seismic.setup.checks import check_amplitude, time_step
+from fathometer.seismic.setup.fair_cuts import Shares, Work
 from fathometer.seismic.setup.grazing import peak_frequency
 from fathometer.seismic.setup.setup import MODELLING_ADVICE, Setup
 from fathometer.seismic.survey import PmlTable, Survey
@@ -109,7 +110,8 @@ def prepare_elastic(
         frequency = peak_frequency(layout.wavelet)
         attenuation = attenuation_of(survey, layout.wavelet.fmax, frequency)
     grid = layout.grid
-    block = Decomposition(grid.full_shape, ranks, comm.rank)
+    shares = Shares(Work(layout).cuts(ranks))
+    block = Decomposition(grid.full_shape, ranks, comm.rank, cuts=shares.cuts)
     with collective_errors(comm):
         parts = layout.wavefield_bytes(block)
     require_memory(parts, usable, comm, _advice(survey))
@@ -132,6 +134,7 @@ def prepare_elastic(
         layout=layout,
         comm=comm,
         block=block,
+        shares=shares,
         scheme=scheme,
         time=time,
         model=[],  # the medium is not the acoustic one

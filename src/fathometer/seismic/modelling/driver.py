@@ -20,7 +20,7 @@ from fathometer.seismic.modelling.shot import record_shot
 from fathometer.seismic.modelling.trace_files import TraceFiles
 from fathometer.seismic.page.panels import panels
 from fathometer.seismic.page.run_data import RunData
-from fathometer.seismic.setup.cone import Cone, Saved, record
+from fathometer.seismic.setup.cone import Saved, record
 from fathometer.seismic.setup.run_files import prepared, protect_inputs
 from fathometer.seismic.setup.setup import Setup
 from fathometer.seismic.setup.survey_layout import SurveyLayout
@@ -54,7 +54,7 @@ class AcousticModelling(Modelling):
         setup = prepared(self.survey, self.comm, self.context, imaging=False, before_reading=before_reading)
         with ledger.phase("set up"), collective_errors(self.comm):
             self._modelled = modelled_traces(setup.acquisition, self.output)
-        self._cone = Cone.of(setup)
+        self._cone = setup.cone()
         return setup
 
     @property

@@ -19,7 +19,7 @@ from fathometer.seismic.history.strategies import HistoryRequest
 from fathometer.seismic.rtm.conditions import condition_of
 from fathometer.seismic.rtm.results import MigrationFigures
 from fathometer.seismic.rtm.shot import migrate_shot, steps_of_advance
-from fathometer.seismic.setup.cone import Cone, Saved
+from fathometer.seismic.setup.cone import Saved
 from fathometer.seismic.setup.fingerprint import traces_hash
 from fathometer.seismic.setup.setup import Setup, on_shot
 from fathometer.seismic.setup.tuned import start_tiling, tuned_by, tuned_for
@@ -56,7 +56,7 @@ class Worker:
         self.setup, self._context = setup, context
         with ledger.phase("set up"):
             self._wavefield = setup.propagator()
-        self._cone = Cone.of(setup)
+        self._cone = setup.cone()
         with ledger.phase("set up"):
             shape, dtype, imaging = self._wavefield.image_shape, setup.scheme.dtype, setup.survey.imaging
             self.condition = condition_of(imaging)(volumes_of(imaging), shape, dtype)

@@ -11,16 +11,17 @@ grid.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from mpi4py import MPI
 
 from fathometer.base import ledger
 from fathometer.grid.grid import Grid
-from fathometer.seismic.setup.setup import Setup
+from fathometer.parallel.decomposition import Decomposition
 from fathometer.seismic.setup.survey_layout import SurveyLayout, surface_of
 from fathometer.seismic.shots.injection import source_series
 from fathometer.seismic.shots.offsets import receivers_by_bin
@@ -38,6 +39,7 @@ MARGIN = 0.5  # periods of the highest frequency before a first arrival
 # `auto` weighs what arrivals cost, in updates of cells for each block, against the saving that is expected.
 BLOCK_UPDATES, EXPECTED = 1000, 0.1
 EXPECTED_FROM = 3  # shots that a plan looks at
+MOST_BINS = 128  # of rows along an axis, by which parts are compared
 
 
 @dataclass
@@ -71,14 +73,15 @@ class Cone:
     _of_receivers: dict[bytes, np.ndarray] = field(default_factory=dict)  # of the latest, which the next shot may share
 
     @classmethod
-    def of(cls, setup: Setup) -> Cone:
-        """Collective. Of the setup's model."""
+    def of_model(
+        cls, layout: SurveyLayout, time: TimeAxis, block: Decomposition, model: list[np.ndarray], comm: MPI.Intracomm
+    ) -> Cone:
+        """Collective. Of dt^2 M, of which each rank has its block."""
         speeds = None
-        if is_wanted(setup.layout, setup.time):
-            assert setup.model is not None
+        if is_wanted(layout, time):
             with ledger.phase(PHASE):
-                speeds = Speeds.of_model(setup.grid, setup.block, setup.model, setup.time.dt, setup.comm)
-        return cls(setup.layout, setup.time, speeds)
+                speeds = Speeds.of_model(layout.grid, block, model, time.dt, comm)
+        return cls(layout, time, speeds)
 
     def source(self, shot: Shot) -> ActiveRows | None:
         """The rows of the source loop; None: all."""
@@ -138,11 +141,46 @@ class Cone:
         return Saved(every, every if rows is None else float(rows.computed()[-1]) * shape[2])
 
 
-def expected(layout: SurveyLayout, time: TimeAxis, speeds: np.ndarray) -> dict[str, Saved] | None:
-    """What will be saved in the loops of some of the survey's shots, by name, where no more is known of the model than
-    the highest phase velocity at each depth, (nz,) m/s; None: all rows are computed."""
+@dataclass(frozen=True, eq=False)
+class Loop:
+    """A loop over the time steps of a shot, by name, and the rows that it computes; None: all of them in all steps."""
+
+    name: str
+    cone: Cone
+    rows: ActiveRows | None
+    _sums: dict[int, tuple[tuple[np.ndarray, ...], np.ndarray]] = field(default_factory=dict)  # by number of instants
+
+    def computed(self, parts: tuple[Sequence[int], Sequence[int]], instants: int) -> np.ndarray:
+        """Updates of rows between so many instants of the loop, [instant, part along x, along y]. parts: rows where
+        each begins and the last one ends, along x and y."""
+        steps = self.cone.time.steps
+        ends = np.linspace(0, steps, instants + 1)
+        nx, ny = self.cone.layout.grid.full_shape[:2]
+        if self.rows is None:
+            sizes = np.multiply.outer(np.diff(parts[0]), np.diff(parts[1]))
+            return np.diff(ends)[:, None, None] * sizes
+        if instants not in self._sums:
+            bins = tuple(np.unique(np.linspace(0, n, min(n, MOST_BINS) + 1).round().astype(int)) for n in (nx, ny))
+            sums = np.zeros((instants + 1, len(bins[0]), len(bins[1])))
+            for end, room in zip(ends, sums, strict=True):
+                done = np.maximum(np.minimum(self.rows.last, end) - self.rows.first, 0)
+                done = np.add.reduceat(np.add.reduceat(done, bins[0][:-1], axis=0), bins[1][:-1], axis=1)
+                room[1:, 1:] = done.cumsum(axis=0).cumsum(axis=1)
+            self._sums[instants] = (bins, sums)
+        bins, sums = self._sums[instants]
+        for axis in (0, 1):  # between bins in proportion
+            places = np.interp(parts[axis], bins[axis], np.arange(len(bins[axis])))
+            low = np.minimum(places.astype(int), len(bins[axis]) - 2)
+            share = _along_axis(places - low, axis + 1)
+            sums = np.take(sums, low, axis + 1) * (1 - share) + np.take(sums, low + 1, axis + 1) * share
+        return np.diff(np.diff(np.diff(sums, axis=0), axis=1), axis=2)
+
+
+def loops_of_some(layout: SurveyLayout, time: TimeAxis, speeds: np.ndarray) -> list[Loop]:
+    """Of some of the survey's shots, where no more is known of the model than the highest phase velocity at each depth,
+    (nz,) m/s."""
     shots = layout.acquisition.shots
-    loops = {"source": Saved(), "receiver": Saved()} if layout.imaging else {"source": Saved()}
+    found: list[Loop] = []
     cones: dict[Grid, Cone] = {}
     for index in np.unique(np.linspace(0, len(shots) - 1, EXPECTED_FROM).astype(int)):
         shot = shots[index]
@@ -151,11 +189,21 @@ def expected(layout: SurveyLayout, time: TimeAxis, speeds: np.ndarray) -> dict[s
             on.grid, Cone(on, time, Speeds.of_depths(on.grid, speeds) if is_wanted(on, time) else None)
         )
         rows = cone.source(shot)
-        loops["source"].add(cone.updates(rows))
+        found.append(Loop("source", cone, rows))
         for among in receivers_by_bin(layout.survey.imaging, shot) if layout.imaging else ():
             if len(among):
-                loops["receiver"].add(cone.updates(cone.receivers(shot, among, rows)))
-    return loops if any(cone.speeds is not None for cone in cones.values()) else None
+                found.append(Loop("receiver", cone, cone.receivers(shot, among, rows)))
+    return found
+
+
+def expected(loops: Sequence[Loop]) -> dict[str, Saved] | None:
+    """What will be saved in these loops, by name; None: all rows are computed."""
+    if all(loop.cone.speeds is None for loop in loops):
+        return None
+    saved: dict[str, Saved] = {}
+    for loop in loops:
+        saved.setdefault(loop.name, Saved()).add(loop.cone.updates(loop.rows))
+    return saved
 
 
 def record(loops: Mapping[str, Saved]) -> dict[str, Any]:
@@ -173,6 +221,10 @@ def is_wanted(layout: SurveyLayout, time: TimeAxis) -> bool:
     shape = layout.grid.full_shape
     blocks = math.prod(-(-n // c) for n, c in zip(shape, block_cells(layout.grid), strict=True))
     return BLOCK_UPDATES * blocks < EXPECTED * math.prod(shape) * time.steps
+
+
+def _along_axis(values: np.ndarray, axis: int) -> np.ndarray:
+    return values.reshape([-1 if a == axis else 1 for a in range(3)])
 
 
 def _steps(steps: np.ndarray, time: TimeAxis) -> np.ndarray:

@@ -6,6 +6,7 @@ Shots need nothing of each other, so they are the better parallelism: within a g
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from fathometer.base.errors import InputError
 from fathometer.parallel.decomposition import Decomposition, divisors
@@ -57,19 +58,25 @@ def ranks_of_a_shot(layout: SurveyLayout, time: TimeAxis, size: int, room: float
 
 
 def bytes_of_a_rank(layout: SurveyLayout, time: TimeAxis, ranks: int) -> float:
-    """What the largest of some ranks needs for a shot, its history in memory included where it may be kept there;
-    infinite where they cannot share it."""
+    """What the largest of some ranks needs for a shot; infinite where they cannot share it."""
     try:
         parts = layout.ranks(ranks)
     except InputError:
         return math.inf
+    return bytes_of_largest(layout, time, Decomposition(layout.grid.full_shape, parts))
+
+
+def bytes_of_largest(layout: SurveyLayout, time: TimeAxis, shared: Decomposition) -> float:
+    """What the largest of the ranks that share a grid needs for a shot, its history in memory included where it may be
+    kept there."""
     history = layout.survey.history
     encoding = PLAIN if history.encoding == "auto" else history.encoding
     needs = [0.0]
+    ranks = shared.size
     for rank in {ranks * n // min(ranks, SAMPLED_RANKS) for n in range(min(ranks, SAMPLED_RANKS))}:
-        block = Decomposition(layout.grid.full_shape, parts, rank)
+        block = replace(shared, rank=rank)
         own = sum((layout.wavefield_bytes(block) | layout.shot_bytes(block, time)).values())
-        if preferred_store(history).all_in_memory:
+        if layout.imaging and preferred_store(history).all_in_memory:
             own += time.snapshots * record_bytes(layout.image_shape(block), layout.dtype)[encoding]
         needs.append(own)
     return max(needs)

@@ -147,6 +147,8 @@ def _facts(setup: Setup) -> dict[str, Any]:
             "origin_metres": grid.origin,
             "padding_cells": grid.pad,
             "decomposition": setup.block.ranks,
+            "cuts": setup.shares.cuts,
+            "waiting_share": setup.shares.waiting,
         },
         "place": setup.layout.place.as_dict(),
         "physics": setup.layout.physics.name,

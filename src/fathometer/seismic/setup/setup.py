@@ -25,6 +25,8 @@ from fathometer.seismic.model.earth import EarthFiles
 from fathometer.seismic.model.medium import scaled_medium
 from fathometer.seismic.model.weak_epsilon import WeakEpsilon, weak_epsilon_notes
 from fathometer.seismic.setup.checks import check_amplitude, check_sampling, points_per_wavelength, time_step
+from fathometer.seismic.setup.cone import Cone
+from fathometer.seismic.setup.fair_cuts import Shares, shares_of_run
 from fathometer.seismic.setup.ghosts import ghost_notes
 from fathometer.seismic.setup.grazing import grazing_notes, peak_frequency
 from fathometer.seismic.setup.rank_groups import ranks_of_a_shot
@@ -58,6 +60,7 @@ class Setup:
         comm: the ranks that share the layout's grid.
         model: dt^2 M on this rank's block (medium.scaled_medium); None where groups of ranks have models of their own.
         ranks_per_shot: of a group of ranks; those of comm where all work on one shot.
+        shares: of the ranks that share the grid, in its work.
         weak_epsilon: what was done where epsilon < delta; None: such a model is refused.
         memory_bytes, spare_bytes: of a rank while it works on a shot.
     """
@@ -65,6 +68,7 @@ class Setup:
     layout: SurveyLayout
     comm: MPI.Intracomm
     block: Decomposition
+    shares: Shares
     scheme: Scheme
     time: TimeAxis
     model: list[np.ndarray] | None
@@ -112,6 +116,11 @@ class Setup:
         assert self.model is not None
         return Propagator(self.grid, self.block, self.model, self.scheme, self.layout.off_grid, self.comm)
 
+    def cone(self) -> Cone:
+        """Collective. The rows that are computed."""
+        assert self.model is not None
+        return Cone.of_model(self.layout, self.time, self.block, self.model, self.comm)
+
     def scratch_folder(self) -> Path:
         """Where scratch files of the history and of traces lie. Raises InputError where that is no folder."""
         name = self.survey.history.directory
@@ -139,6 +148,7 @@ class Setup:
             + f"{self.points_per_wavelength:.1f} cells per shortest wavelength ({space})",
             f"{self._layout()}, {bytes_in_words(self.memory_bytes)} on rank 0"
             + " beside the history" * self.layout.imaging,
+            *filter(None, [str(self.shares)]),
         ]
 
     def _layout(self) -> str:
@@ -171,7 +181,8 @@ def prepare(
         layout = survey_layout(survey, imaging, ranks=comm.size)
         ranks, cannot = _image_ranks(layout, comm.size) if imaging else (layout.ranks(comm.size), None)
     grid, wavelet, acquisition = layout.grid, layout.wavelet, layout.acquisition
-    block = Decomposition(grid.full_shape, ranks, comm.rank)
+    shares = shares_of_run(layout, ranks, memory_of_rank(comm, usable), comm)
+    block = Decomposition(grid.full_shape, ranks, comm.rank, cuts=shares.cuts)
     model_bytes = {"model": MODEL_BYTES * math.prod(block.local_shape)}
     require_memory(model_bytes if imaging else layout.wavefield_bytes(block), usable, comm, advice)
     if imaging:
@@ -222,6 +233,7 @@ def prepare(
         layout=layout,
         comm=comm,
         block=block,
+        shares=shares,
         scheme=scheme,
         time=time,
         model=model,
@@ -258,4 +270,4 @@ def on_shot(whole: Setup, shot: Shot, comm: MPI.Intracomm) -> Setup:
     with ledger.phase("read model"):
         parts = layout.files.parts(layout.grid, block, comm)
     model = scaled_medium(parts["vp"], parts.get("epsilon"), parts.get("delta"), whole.time.dt, layout.dtype)
-    return replace(whole, layout=layout, comm=comm, block=block, model=model)
+    return replace(whole, layout=layout, comm=comm, block=block, shares=Shares(), model=model)

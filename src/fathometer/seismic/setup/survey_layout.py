@@ -17,7 +17,10 @@ import numpy as np
 from fathometer.base import ledger
 from fathometer.base.errors import InputError, naming
 from fathometer.grid.grid import Grid, Sides
+from fathometer.grid.tiling import slab_rows
 from fathometer.parallel.decomposition import Decomposition, Index3, choose_ranks
+from fathometer.seismic.history.encoding import PLAIN
+from fathometer.seismic.history.strategies import preferred_store
 from fathometer.seismic.model.earth import EarthFiles
 from fathometer.seismic.setup.checks import check_every, check_steps
 from fathometer.seismic.shots.acquisition import Acquisition, acquisition_of
@@ -97,6 +100,16 @@ class SurveyLayout(SurveyHeaders):
         below = self.physics.surface_cells if self.free_surface else 1
         return self.halo, self.halo, max(self.halo, below)
 
+    @property
+    def slab(self) -> int | None:
+        """Rows of a rank from which on the grid is shared along y alone: diamonds are computed across such cuts. None:
+        never, in two dimensions and where a history takes one snapshot at a time, which leaves no room for them."""
+        history = self.survey.history
+        one_at_a_time = not preferred_store(history).all_in_memory or history.encoding not in ("auto", PLAIN)
+        if self.grid.two_dimensional or (self.imaging and one_at_a_time):
+            return None
+        return slab_rows(self.halo, self.radius, self.physics.stages)
+
     def on(self, shot: Shot) -> SurveyLayout:
         """The same for one shot, on its window of the model ([imaging] aperture); the whole model without one."""
         return replace(self, acquisition=replace(self.acquisition, shots=(shot,)), grid=self.grid_of(shot))
@@ -120,7 +133,8 @@ class SurveyLayout(SurveyHeaders):
         """How `size` ranks share the grid; wanted: instead of the survey's own. InputError where they cannot."""
         with naming(str(self.survey.path)):
             wanted = wanted or wanted_ranks(self.survey, self.grid)
-            return choose_ranks(self.grid.full_shape, size, self.thinnest, wanted, "[parallel] decomposition")
+            name = "[parallel] decomposition"
+            return choose_ranks(self.grid.full_shape, size, self.thinnest, wanted, name, self.slab)
 
     def time(self, dt: float) -> tuple[TimeAxis, tuple[str, ...]]:
         """The time axis for a time step (s), and warnings. Raises InputError where it is no use."""

@@ -17,6 +17,7 @@ class Physics:
         exchanged: for each field, the axes along which it is differentiated, and halos are needed therefore.
         stages: of a time step, each with an exchange of its own.
         surface_cells: fewest along z that the block below a free surface may have.
+        layer_work: what an absorbing layer adds to a step of a cell in it, about, in steps of a cell without.
     """
 
     name: str
@@ -26,6 +27,7 @@ class Physics:
     exchanged: tuple[tuple[int, ...], ...]
     stages: int = 1
     surface_cells: int = 1
+    layer_work: float = 0.2
 
     @property
     def arrays(self) -> int:

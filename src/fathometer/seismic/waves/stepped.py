@@ -22,7 +22,7 @@ from fathometer.base import ledger
 from fathometer.base.errors import NotFiniteError
 from fathometer.grid.arrays import allocate, field_layout
 from fathometer.grid.grid import Grid
-from fathometer.grid.tiling import DIAMONDS, PLAIN
+from fathometer.grid.tiling import DIAMONDS, PLAIN, stage_reach
 from fathometer.grid.trials import Trials
 from fathometer.parallel.collectives import allreduce
 from fathometer.parallel.decomposition import Decomposition, Index3
@@ -98,8 +98,8 @@ class SteppedFields:
 
     @property
     def reach(self) -> int:
-        """Cells that a stage of a tile reaches: halos are as deep; a half point needs as many on either side."""
-        return max(self._depth, 2 * ((self.radius + 1) // 2))
+        """Cells that a stage of a tile reaches, points included."""
+        return stage_reach(self._depth, self.radius)
 
     @property
     def radius(self) -> int:
