@@ -92,8 +92,8 @@ def uneven(full, ranks, thinnest):
 
 
 def runs(comm, name, ranks, threads, thinnest):
-    """Each tiling, with traces (steps, receivers) and final pressure of the model's cells on rank 0; of equal parts and,
-    where there is room, of others."""
+    """Each tiling, with traces (steps, receivers) and final pressure of the model's cells on rank 0, of equal parts and
+    of others where there is room."""
     medium = medium_of(comm, name, ranks)
     tried = [*tilings(comm.size, threads), *diamonds(medium.propagator, ranks)]
     full = medium.propagator.grid.full_shape

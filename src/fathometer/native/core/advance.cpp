@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <limits>
 #include <memory>
 #include <stdexcept>
 #include <utility>
@@ -195,18 +196,17 @@ template <class T> class Diamonds {
         done = std::vector<Progress>(tiles.size());
     }
 
-    // By every thread. Halves are the first one's: only it may call MPI. They come before all tiles after them.
+    // By every thread. Halves are the first one's: only it may call MPI.
     void run(Levels<T> &w, const Job<T> &job) {
-        const int64_t count = int64_t(tiles.size());
-        std::size_t half = 0;
-        for (int64_t t = next++;; t = next++) {
-            for (; omp_get_thread_num() == 0 && half < halves.size() && (t >= count || halves[half] <= t); ++half)
-                compute(w, job, tiles[halves[half]]);
-            if (t >= count)
-                return;
-            if (tiles[t].side < 0)
-                compute(w, job, tiles[t]);
+        if (faces && omp_get_thread_num() == 0) {
+            Messenger(*this, w, job, omp_get_num_threads() == 1 ? most_begun : 1).run();
+            return;
         }
+        while (const Tile *tile = take())
+            for (int64_t x = 0; x <= tile->blocks; ++x) {
+                await_parents(*tile, x);
+                compute(w, job, *tile, x);
+            }
     }
 
     // Numbers of the longest message.
@@ -218,7 +218,8 @@ template <class T> class Diamonds {
     }
 
   private:
-    static constexpr int64_t ahead = Faces<T>::ahead;
+    static constexpr int64_t ahead = Faces<T>::ahead, none = -2, ended = std::numeric_limits<int64_t>::max();
+    static constexpr std::size_t most_begun = 4; // tiles of a rank with one thread, beside halves
 
     struct Tile {
         int64_t row, place;   // in the row
@@ -239,23 +240,31 @@ template <class T> class Diamonds {
     std::vector<Progress> done;
     std::atomic<int64_t> next{0};
 
-    void compute(Levels<T> &w, const Job<T> &job, const Tile &tile) {
-        const int64_t start = tile.row * height, from = std::max<int64_t>(start, 0),
-                      to = std::min(start + 2 * height, steps);
-        const bool half = tile.side >= 0;
-        Progress &progress = done[tile.number];
-        if (half) {
-            if (tile.earlier >= 0) // whose messages have the same numbers
-                done[tile.earlier].wait_for(tiles[tile.earlier].blocks + 1);
-            await_parents(tile, -1);
-            send(w, tile, from, to, -1);
-        }
-        for (int64_t x = 0; x < tile.blocks && !(faces && faces->failed()); ++x) {
-            await_parents(tile, x);
+    // The next tile that is no half; null: there are no more.
+    const Tile *take() {
+        for (int64_t t = next++; t < int64_t(tiles.size()); t = next++)
+            if (tiles[t].side < 0)
+                return &tiles[t];
+        return nullptr;
+    }
+
+    int64_t first_step(const Tile &tile) const { return std::max<int64_t>(tile.row * height, 0); }
+    int64_t last_step(const Tile &tile) const { return std::min((tile.row + 2) * height, steps); }
+
+    // Blocks of a tile, and then what says that it has ended. Of a half what comes first, block -1, is a message, and
+    // what comes last are rows from beyond the cut: the tiles beside it, which then narrow, reach over it in their next
+    // step.
+    int64_t first_block(const Tile &tile) const { return tile.side < 0 ? 0 : -1; }
+    int64_t last_block(const Tile &tile) const { return tile.side < 0 ? tile.blocks : tile.blocks + ahead; }
+
+    void compute(Levels<T> &w, const Job<T> &job, const Tile &tile, int64_t x) {
+        const int64_t from = first_step(tile), to = last_step(tile);
+        const bool half = tile.side >= 0, failed = faces && faces->failed();
+        const T *come = half && !failed ? receive(tile, from, to, x) : nullptr;
+        if (0 <= x && x < tile.blocks && !failed) {
             Lookahead<T> rows;
             if (x + 1 < tile.blocks)
-                look_ahead(w, tile, x + 1, from, std::min(to, start + height), rows);
-            const T *come = half ? receive(tile, from, to, x) : nullptr;
+                look_ahead(w, tile, x + 1, from, std::min(to, (tile.row + 1) * height), rows);
             for (int64_t n = from; n < to; ++n) {
                 const Part cells = part(tile, n, x);
                 const Wavefield<T> &now = w.step(n);
@@ -264,21 +273,114 @@ template <class T> class Diamonds {
                 advance_early(now, cells, job.active.rows(n), 1, 0, 1);
                 Step<T>(now, *w.stepper, job, n).compute(share(cells, 1, 0, 1, p), rows);
             }
-            if (come)
-                unpack(w.step(to), tile, to, message_of(x), come);
-            if (half)
-                send(w, tile, from, to, x);
-            progress.reach(x + 1);
-        }
-        // The tiles beside a half, which narrow when it has ended, still reach over the cut in their next step.
-        for (int64_t x = tile.blocks; half && x < tile.blocks + ahead; ++x)
-            if (const T *come = receive(tile, from, to, x)) {
-                for (int64_t n = from; n < to; ++n)
-                    come += numbers(tile, n, message_of(x));
-                unpack(w.step(to), tile, to, message_of(x), come);
-            }
-        progress.reach(tile.blocks + 1);
+        } else if (come)
+            for (int64_t n = from; n < to; ++n)
+                come += numbers(tile, n, message_of(x));
+        if (come)
+            unpack(w.step(to), tile, to, message_of(x), come);
+        if (half && x < tile.blocks && !failed)
+            send(w, tile, from, to, x);
+        if (0 <= x && (x < tile.blocks || x == last_block(tile)))
+            done[tile.number].reach(std::min(x, tile.blocks) + 1);
     }
+
+    // The first thread of a rank with neighbours: no face is waited for while there is a block to compute. Halves come
+    // first, since the neighbours need them. It stays with a half while it can, for what is in its cache.
+    class Messenger {
+      public:
+        Messenger(Diamonds &d, Levels<T> &w, const Job<T> &job, std::size_t most) : d(d), w(w), job(job), most(most) {
+            for (int64_t number : d.halves)
+                queue[d.tiles[number].side].push_back(number);
+            for (int side : {0, 1})
+                half[side] = begin_half(side);
+        }
+
+        void run() {
+            while (!d.faces->failed() && (half[0].tile || half[1].tile || !others.empty() || !taken_all))
+                if (!(go_on(half[d.faces->first]) || go_on(half[1 - d.faces->first]) || go_on_with_others()))
+                    wait();
+            if (d.faces->failed()) // others must not wait
+                for (Progress &progress : d.done)
+                    progress.reach(ended);
+        }
+
+      private:
+        struct Begun {
+            const Tile *tile = nullptr;
+            int64_t x = 0;
+        };
+
+        Diamonds &d;
+        Levels<T> &w;
+        const Job<T> &job;
+        const std::size_t most; // tiles that are begun at the same time, beside halves
+        std::vector<int64_t> queue[2];
+        std::size_t begun[2] = {0, 0};
+        Begun half[2];
+        std::vector<Begun> others;
+        bool taken_all = false;
+
+        Begun begin_half(int side) {
+            if (begun[side] == queue[side].size())
+                return {};
+            const Tile &tile = d.tiles[queue[side][begun[side]++]];
+            return {&tile, d.first_block(tile)};
+        }
+
+        bool ready(const Begun &at) const {
+            return d.parents_ready(*at.tile, at.x) && (at.tile->side < 0 || d.has_come(*at.tile, at.x));
+        }
+
+        // Compute what is ready of a half; whether any was.
+        bool go_on(Begun &at) {
+            bool any = false;
+            while (at.tile && !d.faces->failed() && ready(at)) {
+                d.compute(w, job, *at.tile, at.x);
+                any = true;
+                if (at.x++ == d.last_block(*at.tile))
+                    at = begin_half(at.tile->side);
+            }
+            return any;
+        }
+
+        // A block of a tile that is no half.
+        bool go_on_with_others() {
+            for (std::size_t i = 0; i <= others.size(); ++i) {
+                if (i == others.size()) {
+                    if (taken_all || others.size() >= most)
+                        return false;
+                    const Tile *tile = d.take();
+                    taken_all = !tile;
+                    if (!tile)
+                        return false;
+                    others.push_back({tile, 0});
+                }
+                Begun &at = others[i];
+                if (ready(at)) {
+                    d.compute(w, job, *at.tile, at.x);
+                    if (at.x++ == d.last_block(*at.tile))
+                        others.erase(others.begin() + i);
+                    return true;
+                }
+            }
+            return false;
+        }
+
+        // Nothing can be computed: until a message has come, or other threads have gone on.
+        void wait() {
+            std::array<int64_t, 2> messages{none, none};
+            bool any = false;
+            for (int side : {0, 1})
+                if (const Begun &at = half[side]; at.tile && !d.has_come(*at.tile, at.x)) {
+                    messages[side] = d.message_of(at.x);
+                    any = true;
+                }
+            if (any)
+                d.faces->wait(messages, omp_get_num_threads() > 1);
+            else
+                sched_yield();
+        }
+    };
 
     // Places in y between which tiles of even rows lie, and around which those of odd ones: a cut side is one of them.
     std::vector<int64_t> borders(const Wavefield<T> &w) const {
@@ -309,8 +411,11 @@ template <class T> class Diamonds {
         return x < 0 ? 0 : x >= tile.blocks ? nx : std::clamp<int64_t>(x * tile.block - q * tile.shift, 0, nx);
     }
 
-    // Block x may be computed: of both parents all that it reads of the step before.
-    void await_parents(const Tile &tile, int64_t x) const {
+    // Calls of each parent what must be there of it before block x is computed: all that it reads of the step before.
+    // Of halves the one of the same side before must have ended, whose messages have the same numbers.
+    template <class Call> bool for_each_needed(const Tile &tile, int64_t x, Call call) const {
+        if (x >= tile.blocks)
+            return true;
         for (int64_t number : tile.parents) {
             const Tile &of = tiles[number];
             int64_t planes = 0;
@@ -319,8 +424,22 @@ template <class T> class Diamonds {
                                               (height + q - 1) * of.shift);
             // Rows beyond a cut come later.
             const int64_t blocks = (planes + of.block - 1) / of.block + (of.side >= 0 ? ahead : 0);
-            done[number].wait_for(blocks >= of.blocks ? of.blocks + 1 : blocks);
+            if (!call(number, blocks >= of.blocks ? of.blocks + 1 : blocks))
+                return false;
         }
+        return tile.earlier < 0 || call(tile.earlier, tiles[tile.earlier].blocks + 1);
+    }
+
+    void await_parents(const Tile &tile, int64_t x) const {
+        for_each_needed(tile, x, [&](int64_t number, int64_t blocks) {
+            done[number].wait_for(blocks);
+            return true;
+        });
+    }
+
+    bool parents_ready(const Tile &tile, int64_t x) const {
+        return for_each_needed(tile, x,
+                               [&](int64_t number, int64_t blocks) { return done[number].has_reached(blocks); });
     }
 
     // The message that block x needs: those before the first block are one.
@@ -345,15 +464,24 @@ template <class T> class Diamonds {
             faces->trade(tile.side, m, end - leaving);
     }
 
-    // What has come for block x; null where that is nothing, or was used by an earlier block.
-    const T *receive(const Tile &tile, int64_t from, int64_t to, int64_t x) {
+    // Whether a message comes for block x: not where nothing does, or what came was used by an earlier block.
+    bool expects(const Tile &tile, int64_t from, int64_t to, int64_t x) const {
         const int64_t m = message_of(x);
-        if (m < 0 && x > 0)
-            return nullptr;
+        if (x < 0 || (m < 0 && x > 0))
+            return false;
         int64_t count = 0;
         for (int64_t n = from; n <= to; ++n)
             count += numbers(tile, n, m);
-        return count && !faces->failed() ? faces->wait(tile.side, m) : nullptr;
+        return count > 0;
+    }
+
+    bool has_come(const Tile &tile, int64_t x) const {
+        return !expects(tile, first_step(tile), last_step(tile), x) || faces->arrived(tile.side, message_of(x));
+    }
+
+    // What has come for block x; null: nothing.
+    const T *receive(const Tile &tile, int64_t from, int64_t to, int64_t x) const {
+        return expects(tile, from, to, x) ? faces->come(tile.side, message_of(x)) : nullptr;
     }
 
     // Fill the rows beyond the cut with level n of a message; where its next level begins.

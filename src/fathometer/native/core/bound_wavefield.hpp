@@ -73,7 +73,8 @@ inline Tiling tiling_of(const TilingNumbers &t) {
 // Faces whose messages Python sends, `messages` being an object with
 //   room(numbers)               two arrays [side * slots + slot][at least so many]: of what leaves and what comes
 //   trade(side, slot, numbers)  begins to send and to receive
-//   wait(side, slot)            until what was begun has ended
+//   arrived(side, slot)         whether what was begun has ended
+//   wait(sides_and_slots, shortly)  until one of these has, or shortly
 template <class T> class BoundFaces : public Faces<T> {
   public:
     BoundFaces(int first, std::array<std::vector<int>, 2> fields, int64_t rows, int64_t row, nb::object messages)
@@ -92,9 +93,22 @@ template <class T> class BoundFaces : public Faces<T> {
     void trade(int side, int64_t message, int64_t numbers) override {
         call([&] { messages.attr("trade")(side, slot(message), numbers); });
     }
-    const T *wait(int side, int64_t message) override {
-        call([&] { messages.attr("wait")(side, slot(message)); });
+    bool arrived(int side, int64_t message) override {
+        bool has = false;
+        call([&] { has = nb::cast<bool>(messages.attr("arrived")(side, slot(message))); });
+        return has;
+    }
+    const T *come(int side, int64_t message) const override {
         return in->data() + place(side, message) * in->stride(0);
+    }
+    void wait(const std::array<int64_t, 2> &of, bool shortly) override {
+        call([&] {
+            nb::list some;
+            for (int side = 0; side < 2; ++side)
+                if (of[side] >= -1)
+                    some.append(nb::make_tuple(side, slot(of[side])));
+            messages.attr("wait")(some, shortly);
+        });
     }
     bool failed() const override { return has_failed.load(std::memory_order_relaxed); }
     void rethrow() override {

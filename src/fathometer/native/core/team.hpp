@@ -35,8 +35,9 @@ template <class Ready> void wait_until(Ready ready) {
 struct alignas(128) Progress {
     std::atomic<std::int64_t> count{0};
 
+    bool has_reached(std::int64_t wanted) const { return count.load(std::memory_order_acquire) >= wanted; }
     void wait_for(std::int64_t wanted) const {
-        wait_until([&] { return count.load(std::memory_order_acquire) >= wanted; });
+        wait_until([&] { return has_reached(wanted); });
     }
     void reach(std::int64_t now) { count.store(now, std::memory_order_release); }
 };

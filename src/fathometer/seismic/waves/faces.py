@@ -1,13 +1,14 @@
 """Rows next to cuts in y, which two ranks send each other while each computes its half of the diamonds astride the cut
 (native/core/advance.cpp).
 
-The kernels pack and unpack them; here they travel. A message is begun when it is packed, and waited for two blocks of
-planes later, by the same thread.
+The kernels pack and unpack them; here they travel. A message is begun when it is packed, and asked for two blocks of
+planes later, by the same thread. It is waited for where nothing else is left to compute.
 """
 
 from __future__ import annotations
 
 import os
+import time
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from fathometer.parallel.decomposition import Decomposition
 from fathometer.parallel.halo import MOST_NUMBERS
 
 TAG = MOST_NUMBERS - 3  # beside those of transposes and overlaps
+AT_ONCE, NAP = 1e-4, 2e-5  # seconds: whoever has waited for so long may as well look less often
 
 
 class CutFaces:
@@ -64,16 +66,30 @@ class CutFaces:
                 self._comm.Isend([self._leaving[place], numbers, self._type], other, TAG),
             ]
 
-    def wait(self, side: int, slot: int) -> None:
-        """Until the messages have come and gone. By MPI_Test in a loop, in which Python can be interrupted."""
-        requests, other = self._under_way[side, slot], self._neighbours[side]
-        assert other is not None
-        with ledger.communication("halo exchange"):
+    def arrived(self, side: int, slot: int) -> bool:
+        """Whether the messages have come and gone."""
+        requests = self._under_way.get((side, slot))
+        if requests is not None:
             if not MPI.Request.Testall(requests):
-                with ledger.waiting_for(other):
-                    while not MPI.Request.Testall(requests):
-                        os.sched_yield()  # where ranks share a core, the late neighbour may need it
-        del self._under_way[side, slot]
+                return False
+            del self._under_way[side, slot]
+        return True
+
+    def wait(self, sides_and_slots: list[tuple[int, int]], shortly: bool) -> None:
+        """Until messages of one of these have come and gone; shortly: no longer than AT_ONCE. By MPI_Test in a loop, in
+        which Python can be interrupted."""
+        others = [self._neighbours[side] for side, _ in sides_and_slots]
+        assert others[0] is not None
+        begin = ledger.now()
+        with ledger.communication("halo exchange"), ledger.waiting_for(others[0]):
+            while not any(self.arrived(side, slot) for side, slot in sides_and_slots):
+                waited = ledger.now() - begin
+                if shortly and waited > AT_ONCE:
+                    return
+                if waited > AT_ONCE:
+                    time.sleep(NAP)
+                else:
+                    os.sched_yield()  # where ranks share a core, the late neighbour may need it
 
     def close(self) -> None:
         """After an error messages may be under way: their memory stays."""
