@@ -284,8 +284,9 @@ template <class T> class Diamonds {
             done[tile.number].reach(std::min(x, tile.blocks) + 1);
     }
 
-    // The first thread of a rank with neighbours: no face is waited for while there is a block to compute. Halves come
-    // first, since the neighbours need them. It stays with a half while it can, for what is in its cache.
+    // The first thread of a rank with neighbours. Halves come first, since the neighbours need them. Where a face is
+    // late by more than a block of another tile takes, it goes on with another tile: sooner would make the neighbour,
+    // in turn, wait for that block, and so on, and caches would be filled again for each.
     class Messenger {
       public:
         Messenger(Diamonds &d, Levels<T> &w, const Job<T> &job, std::size_t most) : d(d), w(w), job(job), most(most) {
@@ -296,9 +297,17 @@ template <class T> class Diamonds {
         }
 
         void run() {
-            while (!d.faces->failed() && (half[0].tile || half[1].tile || !others.empty() || !taken_all))
-                if (!(go_on(half[d.faces->first]) || go_on(half[1 - d.faces->first]) || go_on_with_others()))
-                    wait();
+            while (!d.faces->failed() && (half[0].tile || half[1].tile || !others.empty() || !taken_all)) {
+                if (go_on(half[d.faces->first]) || go_on(half[1 - d.faces->first]))
+                    continue;
+                if (under_way() && wait(patience))
+                    continue;
+                const double begin = omp_get_wtime();
+                if (go_on_with_others())
+                    patience = omp_get_wtime() - begin;
+                else if (!wait(omp_get_num_threads() > 1 ? at_once : forever))
+                    sched_yield();
+            }
             if (d.faces->failed()) // others must not wait
                 for (Progress &progress : d.done)
                     progress.reach(ended);
@@ -319,6 +328,16 @@ template <class T> class Diamonds {
         Begun half[2];
         std::vector<Begun> others;
         bool taken_all = false;
+        double patience = 0;
+        static constexpr double at_once = 1e-4, forever = std::numeric_limits<double>::infinity(); // s
+
+        // Whether some blocks of a half have been computed, of which its next ones find much in the cache.
+        bool under_way() const {
+            for (const Begun &at : half)
+                if (at.tile && at.x > 0 && at.x < at.tile->blocks)
+                    return true;
+            return false;
+        }
 
         Begun begin_half(int side) {
             if (begun[side] == queue[side].size())
@@ -366,19 +385,21 @@ template <class T> class Diamonds {
             return false;
         }
 
-        // Nothing can be computed: until a message has come, or other threads have gone on.
-        void wait() {
+        // Until a message that a half needs has come, or for so many seconds. Whether one was under way, and has come.
+        bool wait(double most) {
+            const std::array<int64_t, 2> messages = awaited();
+            if (messages[0] == none && messages[1] == none)
+                return false;
+            d.faces->wait(messages, most);
+            return awaited() != messages;
+        }
+
+        std::array<int64_t, 2> awaited() const {
             std::array<int64_t, 2> messages{none, none};
-            bool any = false;
             for (int side : {0, 1})
-                if (const Begun &at = half[side]; at.tile && !d.has_come(*at.tile, at.x)) {
+                if (const Begun &at = half[side]; at.tile && !d.has_come(*at.tile, at.x))
                     messages[side] = d.message_of(at.x);
-                    any = true;
-                }
-            if (any)
-                d.faces->wait(messages, omp_get_num_threads() > 1);
-            else
-                sched_yield();
+            return messages;
         }
     };
 

@@ -55,9 +55,9 @@ template <class T> class Faces {
     virtual void trade(int side, int64_t message, int64_t numbers) = 0;
     virtual bool arrived(int side, int64_t message) = 0;        // whether it has come, and what was sent has gone
     virtual const T *come(int side, int64_t message) const = 0; // what has come
-    // Until one of the messages of these sides, of the numbers that stand there, has arrived; -2: of none. No longer
-    // than some 0.1 ms where there may be other work by then.
-    virtual void wait(const std::array<int64_t, 2> &messages, bool shortly) = 0;
+    // Until one of the messages of these sides, of the numbers that stand there, has arrived, or for so many seconds;
+    // -2: of none.
+    virtual void wait(const std::array<int64_t, 2> &messages, double most) = 0;
     // Whether a call has failed: no more are made, and the wavefield is lost. `rethrow` says why.
     virtual bool failed() const = 0;
     virtual void rethrow() = 0;

@@ -74,7 +74,7 @@ inline Tiling tiling_of(const TilingNumbers &t) {
 //   room(numbers)               two arrays [side * slots + slot][at least so many]: of what leaves and what comes
 //   trade(side, slot, numbers)  begins to send and to receive
 //   arrived(side, slot)         whether what was begun has ended
-//   wait(sides_and_slots, shortly)  until one of these has, or shortly
+//   wait(sides_and_slots, most) until one of these has, or for so many seconds
 template <class T> class BoundFaces : public Faces<T> {
   public:
     BoundFaces(int first, std::array<std::vector<int>, 2> fields, int64_t rows, int64_t row, nb::object messages)
@@ -101,13 +101,13 @@ template <class T> class BoundFaces : public Faces<T> {
     const T *come(int side, int64_t message) const override {
         return in->data() + place(side, message) * in->stride(0);
     }
-    void wait(const std::array<int64_t, 2> &of, bool shortly) override {
+    void wait(const std::array<int64_t, 2> &of, double most) override {
         call([&] {
             nb::list some;
             for (int side = 0; side < 2; ++side)
                 if (of[side] >= -1)
                     some.append(nb::make_tuple(side, slot(of[side])));
-            messages.attr("wait")(some, shortly);
+            messages.attr("wait")(some, most);
         });
     }
     bool failed() const override { return has_failed.load(std::memory_order_relaxed); }

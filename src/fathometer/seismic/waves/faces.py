@@ -75,16 +75,16 @@ class CutFaces:
             del self._under_way[side, slot]
         return True
 
-    def wait(self, sides_and_slots: list[tuple[int, int]], shortly: bool) -> None:
-        """Until messages of one of these have come and gone; shortly: no longer than AT_ONCE. By MPI_Test in a loop, in
-        which Python can be interrupted."""
+    def wait(self, sides_and_slots: list[tuple[int, int]], most: float) -> None:
+        """Until messages of one of these have come and gone, or for so many seconds. By MPI_Test in a loop, in which
+        Python can be interrupted."""
         others = [self._neighbours[side] for side, _ in sides_and_slots]
         assert others[0] is not None
         begin = ledger.now()
         with ledger.communication("halo exchange"), ledger.waiting_for(others[0]):
             while not any(self.arrived(side, slot) for side, slot in sides_and_slots):
                 waited = ledger.now() - begin
-                if shortly and waited > AT_ONCE:
+                if waited > most:
                     return
                 if waited > AT_ONCE:
                     time.sleep(NAP)
