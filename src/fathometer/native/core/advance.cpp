@@ -346,8 +346,11 @@ template <class T> class Diamonds {
             return {&tile, d.first_block(tile)};
         }
 
+        // A half does not follow a tile of the same thread block by block: it begins when that one has ended.
         bool ready(const Begun &at) const {
-            return d.parents_ready(*at.tile, at.x) && (at.tile->side < 0 || d.has_come(*at.tile, at.x));
+            const bool begins = at.tile->side >= 0 && at.x < 0 && omp_get_num_threads() == 1;
+            return d.parents_ready(*at.tile, begins ? at.tile->blocks - 1 : at.x) &&
+                   (at.tile->side < 0 || d.has_come(*at.tile, at.x));
         }
 
         // Compute what is ready of a half; whether any was.
