@@ -28,5 +28,5 @@ class ParallelTable(Table):
         600.0,
     )
     decomposition: Literal["auto"] | Annotated[tuple[Count, ...], Len(2, 3), Loose] = key(
-        "parts along x, y, z (2D: x, z); auto: the fewest halo bytes", "ranks", "auto"
+        "parts along x, y, z (2D: x, z); auto: along y, else the fewest halo bytes", "ranks", "auto"
     )
