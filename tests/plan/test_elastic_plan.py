@@ -106,8 +106,8 @@ def test_the_model_of_costs_by_hand(tmp_path):
     phases = {phase.name: phase for phase in whole.asked.phases}
     assert whole.asked.threads == 2
     assert phases["source propagation"].seconds == pytest.approx(shots * steps * work / (2e7 / 2), rel=1e-3)
-    face = whole.layout.halo * ny * nz * 4
-    assert phases["halo exchange"].seconds == pytest.approx(shots * steps * (2e-4 + 9 * face / 1e10), rel=1e-6)
+    face = whole.layout.radius * ny * nz * 4
+    assert phases["halo exchange"].seconds == pytest.approx(shots * steps * (2e-4 + 6 * face / 1e10), rel=1e-6)
     assert phases["halo exchange"].calls == 2 * shots * steps
     assert phases["set up"].seconds == pytest.approx(0.5 + 2e-6 * points, rel=1e-3)
     assert phases["write peak velocities"].seconds == pytest.approx((shots - 1) * 0.7, rel=1e-2)

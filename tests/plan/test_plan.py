@@ -95,7 +95,7 @@ def test_the_model_of_costs_by_hand(tmp_path):
     rate = rate if points > 1e4 else 8e8
     steps = plan_acoustic(load_survey(tmp_path / "survey.toml"), MACHINE, PlanRequest(2, 2)).time.steps
     assert phases["source propagation"].seconds == pytest.approx(steps * points / rate)
-    travelling = 1e-5 + layout.halo * nz * 4 / 1e9
+    travelling = 1e-5 + layout.radius * nz * 4 / 1e9
     assert phases["halo exchange"].seconds == pytest.approx(steps * max(0, travelling - points / rate))
     assert phases["read model"].seconds == pytest.approx(4 * NX * NZ / 2e8)  # what the storage gives, not two nodes
     assert (phases["start-up"].seconds, phases["finish"].seconds) == (1.0, 2.0)

@@ -167,8 +167,8 @@ def main(out, threads):
         shape, _, order, boundary, free, _ = case
         full = [n if n == 1 else n + 2 * boundary.width for n in shape]
         full[2] -= boundary.width if free else 0
-        thinnest = halo_depth(order // 2, True)
         for ranks in arrangements(comm.size, shape[1] == 1):
+            thinnest = halo_depth(order // 2, True, ranks)
             if not all(p == 1 or n // p >= thinnest for n, p in zip(full, ranks, strict=True)):
                 continue
             for how, gathered in runs(comm, name, ranks, int(threads), thinnest):

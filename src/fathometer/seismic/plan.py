@@ -308,8 +308,8 @@ class _Layouts:
         survey, budget, needed = self._layout.survey, self.budget, self.fewest_bytes
         if math.isinf(needed):
             return (
-                f"{survey.path}: no layout on {nodes}: parts of the grid would be thinner than the {self._layout.halo} "
-                "cells that the stencil reaches; allowed: fewer nodes"
+                f"{survey.path}: no layout on {nodes}: parts of the grid would be thinner than the "
+                f"{self._layout.radius} cells that the stencil reaches; allowed: fewer nodes"
             )
         if self.refusal and needed <= budget:
             return self.refusal

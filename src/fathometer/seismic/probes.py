@@ -29,7 +29,6 @@ from fathometer.seismic.cut_work import cut_works
 from fathometer.seismic.physics import PHYSICS as ALL_PHYSICS
 from fathometer.seismic.waves.homogeneous import Homogeneous, NoBoundary
 from fathometer.seismic.waves.physics import PHYSICS
-from fathometer.seismic.waves.points import halo_depth
 
 ITEM_BYTES = 4  # float32
 
@@ -103,8 +102,8 @@ class SeismicProbes:
         return StepCost(
             physics.flops_per_point(order, shape[1] == 1),
             ITEM_BYTES * physics.fewest_moves,
-            halo_depth(order // 2, False),
-            None if shape[1] == 1 else slab_rows(halo_depth(order // 2, False), order // 2, physics.stages),
+            order // 2,
+            None if shape[1] == 1 else slab_rows(order // 2, order // 2, physics.stages),
             {
                 "wavefields": ITEM_BYTES * 2 * physics.fields * x * y * z // ranks,
                 "model": ITEM_BYTES * 2 * physics.models * x * y * z // ranks,  # and what it is made of

@@ -39,13 +39,12 @@ template <class Equation, class T> class Solved : public Acoustic<T> {
         });
     }
 
-    void sample(const Wavefield<T> &w, const Points<T> &points, T *values, int64_t i, int64_t j, int64_t k0,
+    void sample(const Wavefield<T> &w, const Points<T> &points, T *lines, int64_t i, int64_t j, int64_t k0,
                 int64_t k1) const override {
         const T *now[fields];
         for (int n = 0; n < fields; ++n)
-            now[n] = w.now(n);
-        collect(points, values, i, j, k0, k1,
-                [&](int64_t a, int64_t b, int64_t c) { return Equation::pressure(now, w.at(a, b) + c); });
+            now[n] = w.now(n) + w.at(i, j);
+        take_lines(points, lines, i, j, k0, k1, [&](int64_t k) { return Equation::pressure(now, k); });
     }
 
     void image(const Wavefield<T> &w, int level, const Imaging<T> &imaging, int64_t i, int64_t j, int64_t k0,

@@ -603,7 +603,8 @@ void step_parts(const Wavefield<T> &w, RowStepper<T> &stepper, const Job<T> &job
 } // namespace
 
 template <class T> int64_t skew(const Wavefield<T> &w, const Job<T> &job) {
-    return std::max<int64_t>({w.physics->reach(w), w.exchanged, job.receivers ? job.receivers->reach : 0});
+    const bool lines_reach = job.receivers && (w.cut[2][0] || w.cut[2][1]);
+    return std::max<int64_t>({w.physics->reach(w), w.exchanged, lines_reach ? job.receivers->reach : 0});
 }
 
 template <class T>

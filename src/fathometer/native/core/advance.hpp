@@ -32,8 +32,8 @@ struct Tiling {
     int64_t team;  // threads that share a tile
 };
 
-// S: cells that a step reaches: the stencil's; those around a receiver's anchor that it is recorded from; those that
-// are on their way to a neighbour, and must not be overwritten until they have left.
+// S: cells that a step reaches: the stencil's; those that are on their way to a neighbour, and must not be overwritten
+// until they have left; where rows are cut along z, those around a receiver's anchor that its lines are taken from.
 template <class T> int64_t skew(const Wavefield<T> &w, const Job<T> &job);
 
 // What two ranks tell each other of the rows next to a cut in y, while each computes its half of the diamonds there.

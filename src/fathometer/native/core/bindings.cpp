@@ -25,6 +25,10 @@ namespace {
 template <class T> void add_to_columns(Points<T> &points) {
     std::map<int64_t, int64_t> earlier;
     for (int64_t p = 0; p < points.size(); ++p) {
+        if (points.column[p] < 0) {
+            points.added.push_back(false);
+            continue;
+        }
         const auto [at, is_first] = earlier.try_emplace(points.column[p], p);
         for (int axis = 0; axis < 3; ++axis)
             require(points.first[3 * p + axis] == points.first[3 * at->second + axis] &&
@@ -105,14 +109,27 @@ template <class T> void bind_propagation(nb::module_ &m, const std::string &suff
             },
             nb::kw_only(), "first"_array, "count"_array, "weight"_array, "column"_array, "shape"_a, "receivers"_a,
             "field"_array.none() = nb::none())
-        .def("__len__", &Points<T>::size);
+        .def("__len__", &Points<T>::size)
+        .def_prop_ro("lines", [](const Points<T> &p) { return p.line.empty() ? 0 : p.line.back(); })
+        .def(
+            "add_up",
+            [](const Points<T> &p, Input<T, 2> lines, Array<T, 2> recorded) {
+                const auto [steps, columns] = shape_of<2>(recorded);
+                check_arrays({{"lines", lines, {steps, p.line.empty() ? 0 : p.line.back()}}});
+                for (int64_t column : p.column)
+                    require(column >= -1 && column < columns, "a point's column is outside the series");
+#pragma omp parallel for
+                for (int64_t n = 0; n < steps; ++n)
+                    add_up_lines(p, lines.data() + n * lines.shape(1), recorded.data() + n * columns);
+            },
+            "lines"_array, "recorded"_array, Unlocked());
 
     nb::class_<BoundJob<T>>(m, ("Job" + suffix).c_str())
         .def(nb::init<nb::object, std::optional<Input<T, 2>>, T, nb::object, std::optional<Array<T, 2>>,
                       std::optional<Input<int32_t, 3>>, int64_t>(),
              nb::kw_only(), "sources"_a.none() = nb::none(), "injected"_array.none() = nb::none(), "scale"_a = T(1),
-             "receivers"_a.none() = nb::none(), "recorded"_array.none() = nb::none(),
-             "active"_array.none() = nb::none(), "start"_a = 0)
+             "receivers"_a.none() = nb::none(), "lines"_array.none() = nb::none(), "active"_array.none() = nb::none(),
+             "start"_a = 0)
         .def("add_imaging", &BoundJob<T>::add_imaging, nb::kw_only(), "step"_a, "lo"_a, "hi"_a,
              "snapshot"_array.none() = nb::none(), "source"_array.none() = nb::none(),
              "image"_array.none() = nb::none(), "illumination"_array.none() = nb::none(),

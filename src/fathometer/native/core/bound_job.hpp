@@ -24,7 +24,7 @@ template <class T> class BoundJob {
     Job<T> job{};
 
     BoundJob(nb::object sources, std::optional<Input<T, 2>> injected, T scale, nb::object receivers,
-             std::optional<Array<T, 2>> recorded, std::optional<Input<int32_t, 3>> active, int64_t start)
+             std::optional<Array<T, 2>> lines, std::optional<Input<int32_t, 3>> active, int64_t start)
         : points{sources, receivers} {
         if (!sources.is_none()) {
             require(injected.has_value(), "sources need a series");
@@ -37,12 +37,13 @@ template <class T> class BoundJob {
             series_in = *injected;
         }
         if (!receivers.is_none()) {
-            require(recorded.has_value(), "receivers need room for a series");
+            require(lines.has_value(), "receivers need room for their lines");
             job.receivers = nb::cast<const Points<T> *>(receivers);
-            job.recorded = {recorded->data(), int64_t(recorded->shape(1))};
-            steps = std::min(steps, int64_t(recorded->shape(0)));
-            require_columns(*job.receivers, job.recorded.columns);
-            series_out = *recorded;
+            job.lines = {lines->data(), int64_t(lines->shape(1))};
+            steps = std::min(steps, int64_t(lines->shape(0)));
+            require(job.receivers->line.size() && job.receivers->line.back() == job.lines.columns,
+                    "receivers have as many lines as there is room for");
+            series_out = *lines;
         }
         if (active) {
             const auto [ends, x, stride] = shape_of<3>(*active);

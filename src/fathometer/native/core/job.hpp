@@ -22,7 +22,7 @@ template <class T> struct Job {
     Series<const T> injected;
     T scale = 0; // of the injected values: 1 / cell volume
     const Points<T> *receivers = nullptr;
-    Series<T> recorded;
+    Series<T> lines; // of the receivers
     std::vector<Imaging<T>> imaging;
     Active active;
 

@@ -58,9 +58,9 @@ template <class T> class Physics {
     virtual void inject(const Wavefield<T> &w, const Points<T> &points, const T *values, T scale, int64_t i, int64_t j,
                         int64_t k0, int64_t k1) const = 0;
 
-    // values[column] = pressure of "now" at the points whose anchor is one of the cells k0..k1 of row (i, j). The exact
-    // transpose of injection.
-    virtual void sample(const Wavefield<T> &w, const Points<T> &points, T *values, int64_t i, int64_t j, int64_t k0,
+    // The lines of row (i, j), of "now", of the receivers whose anchor is one of the cells k0..k1. With what adds them
+    // up the exact transpose of injection.
+    virtual void sample(const Wavefield<T> &w, const Points<T> &points, T *lines, int64_t i, int64_t j, int64_t k0,
                         int64_t k1) const = 0;
 
     // The free surface at z = 0, in the cells k0..k1 of row (i, j) of "next" and the halo above them.

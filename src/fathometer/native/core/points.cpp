@@ -8,14 +8,8 @@ template <class T> void Points<T>::sort_into_rows(const int64_t (&n)[3], bool re
     // The rows [lo, hi) of a point on an axis.
     auto rows = [&](int64_t p, int axis, int64_t &lo, int64_t &hi) {
         const int64_t begin = first[3 * p + axis], cells = count[3 * p + axis];
-        if (receivers) {
-            lo = std::clamp<int64_t>(begin + cells / 2, 0, n[axis] - 1);
-            hi = lo + 1;
-            reach = std::max({reach, lo - begin, begin + cells - 1 - lo});
-        } else {
-            lo = std::clamp<int64_t>(begin, 0, n[axis]);
-            hi = std::clamp<int64_t>(begin + cells, lo, n[axis]);
-        }
+        lo = std::clamp<int64_t>(begin, 0, n[axis]);
+        hi = std::clamp<int64_t>(begin + cells, lo, n[axis]);
     };
     auto each = [&](auto f) {
         for (int64_t p = 0; p < size(); ++p) {
@@ -35,12 +29,16 @@ template <class T> void Points<T>::sort_into_rows(const int64_t (&n)[3], bool re
     point.resize(start.back());
     std::vector<int64_t> filled(start.begin(), start.end() - 1);
     each([&](int64_t p, int64_t row) { point[filled[row]++] = int32_t(p); });
-    if (receivers)
-        for (int64_t p = 0; p < size(); ++p) {
-            int64_t k, end;
-            rows(p, 2, k, end);
-            anchor.push_back(int32_t(k));
-        }
+    if (!receivers)
+        return;
+    line.assign(1, 0);
+    for (int64_t p = 0; p < size(); ++p) {
+        const int64_t begin = first[3 * p + 2], cells = count[3 * p + 2];
+        const int64_t k = std::clamp<int64_t>(begin + cells / 2, 0, n[2] - 1);
+        anchor.push_back(int32_t(k));
+        reach = std::max({reach, k - begin, begin + cells - 1 - k});
+        line.push_back(line.back() + int64_t(count[3 * p]) * count[3 * p + 1]);
+    }
 }
 
 template struct Points<float>;

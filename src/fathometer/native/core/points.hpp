@@ -16,20 +16,23 @@ constexpr int64_t farthest_cell = int64_t(1) << 40; // from a rank's first cell,
 // Points of one rank. Cell indices count from the rank's first owned cell and may lie in the halo (sampling) or
 // outside the owned cells (injection: another rank adds those). Weights are kept per axis: [point][axis][max_weights].
 //
-// Rows of cells know the points that concern them, so that whoever computes a row injects and samples there: sources
-// stand in every row of owned cells that their box touches, receivers in one row, that of their anchor cell.
+// Rows of cells know the points that concern them, so that whoever computes a row injects and samples there: a point
+// stands in every row of owned cells that its box touches. A receiver gets the sum along z of each of these rows, its
+// lines. Whoever records it adds them up when it has all, with those of other ranks (seismic/waves/recording.py): no
+// row waits for others.
 template <class T> struct Points {
     std::vector<int64_t> first;  // [point][axis] first cell of the box
     std::vector<int32_t> count;  // [point][axis] cells of the box, 1 where the point lies on the grid
     std::vector<T> weight;       // [point][axis][max_weights]
-    std::vector<int64_t> column; // which series of the survey belongs to the point
+    std::vector<int64_t> column; // which series of the survey belongs to the point; -1: another rank records it
     std::vector<int32_t> field;  // which field it touches, where the physics has several that points can touch
     std::vector<char> added;     // receivers: its value is added to that of an earlier point of the column, not stored
     int64_t rows_y = 0;          // rows in a plane of owned cells
     std::vector<int64_t> start;  // [row, plus one] where a row's points begin in `point`
     std::vector<int32_t> point;  // rows' points, in the points' order
-    std::vector<int32_t> anchor; // [point] receivers: z index of the anchor cell
-    int64_t reach = 0;           // receivers: cells between an anchor and the ends of its box, at most
+    std::vector<int64_t> line;   // [point, plus one] receivers: the first of its lines, [x][y] of its box
+    std::vector<int32_t> anchor; // [point] receivers: z index of the cell with which its lines are taken
+    int64_t reach = 0;           // receivers: cells along z between an anchor and the ends of its box, at most
 
     int64_t size() const { return int64_t(column.size()); }
 
@@ -63,32 +66,44 @@ void spread(const Points<T> &points, const T *values, T scale, int64_t i, int64_
                   [&](int64_t p) { spread_point<T>(points, p, values[points.column[p]] * scale, i, j, k0, k1, add); });
 }
 
-// The sum of weights times value(i, j, k) over the box of point p.
-template <class T, class Value> T collect_point(const Points<T> &points, int64_t p, Value value) {
+// lines[that of row (i, j)] of point p: the sum of its weights along z times value(k).
+template <class T, class Value>
+void take_line(const Points<T> &points, int64_t p, T *lines, int64_t i, int64_t j, Value value) {
     const int64_t *first = &points.first[3 * p];
     const int32_t *count = &points.count[3 * p];
-    const T *wx = &points.weight[3 * max_weights * p], *wy = wx + max_weights, *wz = wy + max_weights;
-    T sum = 0;
-    for (int a = 0; a < count[0]; ++a) {
-        T plane = 0;
-        for (int b = 0; b < count[1]; ++b) {
-            T line = 0;
-            for (int c = 0; c < count[2]; ++c)
-                line += wz[c] * value(first[0] + a, first[1] + b, first[2] + c);
-            plane += wy[b] * line;
-        }
-        sum += wx[a] * plane;
-    }
-    return sum;
+    const T *wz = &points.weight[(3 * p + 2) * max_weights];
+    T line = 0;
+    for (int c = 0; c < count[2]; ++c)
+        line += wz[c] * value(first[2] + c);
+    lines[points.line[p] + (i - first[0]) * count[1] + j - first[1]] = line;
 }
 
-// values[column] = that sum, of each receiver whose anchor is one of the cells k0..k1 of row (i, j).
+// The same of each receiver whose anchor is one of the cells k0..k1.
 template <class T, class Value>
-void collect(const Points<T> &points, T *values, int64_t i, int64_t j, int64_t k0, int64_t k1, Value value) {
+void take_lines(const Points<T> &points, T *lines, int64_t i, int64_t j, int64_t k0, int64_t k1, Value value) {
     points.in_row(i, j, [&](int64_t p) {
         if (points.anchor[p] >= k0 && points.anchor[p] < k1)
-            values[points.column[p]] = collect_point(points, p, value);
+            take_line(points, p, lines, i, j, value);
     });
+}
+
+// values[column] = the sum of weights times the lines of each receiver that is recorded here.
+template <class T> void add_up_lines(const Points<T> &points, const T *lines, T *values) {
+    for (int64_t p = 0; p < points.size(); ++p) {
+        if (points.column[p] < 0)
+            continue;
+        const int32_t *count = &points.count[3 * p];
+        const T *wx = &points.weight[3 * max_weights * p], *wy = wx + max_weights, *line = lines + points.line[p];
+        T sum = 0;
+        for (int a = 0; a < count[0]; ++a) {
+            T plane = 0;
+            for (int b = 0; b < count[1]; ++b)
+                plane += wy[b] * *line++;
+            sum += wx[a] * plane;
+        }
+        T &value = values[points.column[p]];
+        value = !points.added.empty() && points.added[p] ? value + sum : sum;
+    }
 }
 
 } // namespace fathometer

@@ -55,7 +55,7 @@ template <class T> class Step {
         for (int64_t i = box.lo[0]; i < box.hi[0]; ++i)
             for (int64_t j = box.lo[1]; j < box.hi[1]; ++j) {
                 if (job.receivers)
-                    physics.sample(w, *job.receivers, job.recorded.row(time), i, j, k0, k1);
+                    physics.sample(w, *job.receivers, job.lines.row(time), i, j, k0, k1);
                 if (active(i, j))
                     stepper.step(w, halves, i, j, k0, k1, ahead.next());
             }

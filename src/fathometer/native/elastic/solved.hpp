@@ -40,17 +40,14 @@ template <bool Y, class T> class Solved : public Elastic<T> {
     }
 
     // Receivers record the fields that rest in this stage.
-    void sample(const Wavefield<T> &w, const Points<T> &points, T *values, int64_t i, int64_t j, int64_t k0,
+    void sample(const Wavefield<T> &w, const Points<T> &points, T *lines, int64_t i, int64_t j, int64_t k0,
                 int64_t k1) const override {
         points.in_row(i, j, [&](int64_t p) {
             const int field = points.field[p];
             if ((field >= F::velocities) != (w.level == 0) || points.anchor[p] < k0 || points.anchor[p] >= k1)
                 return;
-            const T *from = w.now(field);
-            const T value =
-                collect_point(points, p, [&](int64_t a, int64_t b, int64_t c) { return from[w.at(a, b) + c]; });
-            T &to = values[points.column[p]];
-            to = points.added[p] ? to + value : value;
+            const T *from = w.now(field) + w.at(i, j);
+            take_line(points, p, lines, i, j, [=](int64_t k) { return from[k]; });
         });
     }
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Literal
 
 from fathometer.grid.tiling import DEEP, stage_reach
-from fathometer.parallel.decomposition import Cuts, Decomposition, Index3, halo_cells
+from fathometer.parallel.decomposition import Cuts, Decomposition, Index3
 from fathometer.plan.machine_file import Machine
 from fathometer.seismic.cost.traces import trace_counts
 from fathometer.seismic.setup.rank_groups import mean_share
@@ -176,9 +176,9 @@ class Workload:
     @cached_property
     def halo_bytes_per_step(self) -> int:
         """Sent by all ranks of a group; across the diamonds of a slab a level more in each of their rows."""
-        physics = self.layout.physics
-        fields = physics.fields if self.layout.off_grid else 1  # along each axis
-        bytes = 2 * halo_cells(self.layout.grid.full_shape, self.ranks) * self.layout.halo * self.itemsize * fields
+        shape, ranks, halo = self.layout.grid.full_shape, self.ranks, self.layout.halo(self.ranks)
+        faces = (self._fields(axis) * (ranks[axis] - 1) * (math.prod(shape) // shape[axis]) for axis in range(3))
+        bytes = 2 * sum(faces) * halo * self.itemsize
         return bytes + bytes // (2 * DEEP) if self.in_slabs else bytes
 
     @cached_property
@@ -195,7 +195,7 @@ class Workload:
         seconds = 0.0
         work = self.machine.cut_work(self.equation, self.in_slabs)
         if work is not None:
-            seconds = work * sum(cells for cells, _ in self._faces) / self.points_per_second
+            seconds = work * sum(cells for cells, _, _ in self._faces) / self.points_per_second
         elif not between_nodes:
             seconds = self._travelling_seconds("local", 1.0)
         if between_nodes:  # beside the computation
@@ -203,10 +203,18 @@ class Workload:
             seconds += max(0.0, travelling - self.points / self.points_per_second)
         return seconds
 
+    def _fields(self, axis: int) -> int:
+        """That travel across cuts of an axis in a step: those that are differentiated along it; where receivers between
+        cells take what they record of rows that are cut along z, all fields."""
+        physics = self.layout.physics
+        if axis == 2 and self.layout.off_grid:
+            return physics.fields
+        return sum(axis in axes for axes in physics.exchanged)
+
     @property
-    def _faces(self) -> list[tuple[int, int]]:
-        """Cells of each face that a rank shares with a neighbour, of the rank with the most, and messages each way in a
-        step."""
+    def _faces(self) -> list[tuple[int, int, int]]:
+        """Of each face that a rank shares with a neighbour, of the rank with the most: cells, fields, and messages each
+        way in a step."""
         layout = self.layout
         shape = max((block.local_shape for block in self.blocks), key=math.prod)
         stages = layout.physics.stages
@@ -214,23 +222,18 @@ class Workload:
         if self.in_slabs:
             # A message a block of planes for all steps of diamonds (docs/time-tiling.md).
             height, block = DEEP // stages, 2 * layout.radius
-            reach = stage_reach(layout.halo, layout.radius)
+            reach = stage_reach(layout.radius, layout.radius)
             blocks = 2 * (shape[0] + (2 * height * stages - 1) * (block + reach)) / block
             messages = math.ceil(blocks / (2 * height))
         axes = [axis for axis, count in enumerate(self.ranks) for _ in range(min(count - 1, 2))]
-        return [(math.prod(shape) // shape[axis], messages) for axis in axes]
+        return [(math.prod(shape) // shape[axis], self._fields(axis), messages) for axis in axes]
 
     def _travelling_seconds(self, where: Literal["local", "network"], share: float) -> float:
         """Of a step's messages one after another; share: of a link's rate that a rank gets."""
-        layout = self.layout
-        physics = layout.physics
-        fields = physics.fields / physics.stages if layout.off_grid else 1
+        number_bytes = self.layout.halo(self.ranks) * self.itemsize
         return sum(
-            messages
-            * self.machine.exchange_seconds(
-                where, cells * layout.halo * fields * physics.stages * self.itemsize / messages, share
-            )
-            for cells, messages in self._faces
+            messages * self.machine.exchange_seconds(where, cells * fields * number_bytes / messages, share)
+            for cells, fields, messages in self._faces
         )
 
     def moved_seconds(self, bytes: float) -> float:

@@ -12,9 +12,10 @@ from fathometer.grid.grid import Sides
 from fathometer.parallel.decomposition import Decomposition
 from fathometer.seismic.elastic.closure import ROWS
 from fathometer.seismic.elastic.field_points import FieldPoints
+from fathometer.seismic.elastic.fields import NORMAL, fields_of, of_dimension
 from fathometer.seismic.elastic.memory import wavefield_bytes
 from fathometer.seismic.elastic.points import reach, weights_of
-from fathometer.seismic.elastic.receivers import components_of, receiver_points
+from fathometer.seismic.elastic.receivers import PRESSURE, components_of, receiver_points
 from fathometer.seismic.elastic.snapshots import buffer_bytes, check_every
 from fathometer.seismic.elastic.sources import PointSources, point_sources_of
 from fathometer.seismic.elastic.survey_checks import check_inside_model
@@ -35,8 +36,13 @@ from fathometer.seismic.waves.boundary import MultiaxialPml
 from fathometer.seismic.waves.physics import Physics
 from fathometer.seismic.waves.points import HALF_WIDTH
 
-ELASTIC = Physics("elastic", "elastic", 9, 8, ((0, 1, 2),) * 9, 2, ROWS, 0.35)
-ELASTIC_2D = Physics("elastic", "elastic", 5, 5, ((0, 2),) * 5, 2, ROWS, 0.35)
+
+def _physics(two_dimensional: bool, models: int) -> Physics:
+    axes = tuple(field.axes for field in fields_of(two_dimensional))
+    return Physics("elastic", "elastic", len(axes), models, axes, stages=2, surface_cells=ROWS, layer_work=0.35)
+
+
+ELASTIC, ELASTIC_2D = _physics(False, 8), _physics(True, 5)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +78,12 @@ class ElasticLayout(SurveyLayout):
     def wavefield_bytes(self, block: Decomposition) -> dict[str, int]:
         """Bytes of a rank's fields, medium, layers and snapshots. InputError where [snapshots] does not fit."""
         return wavefield_bytes(self, block) | self._snapshot_bytes(block, steps=1)
+
+    @property
+    def points_of_a_receiver(self) -> int:
+        """Points of the fields that are sampled for all components of a receiver."""
+        normal = len(of_dimension(NORMAL, self.grid.two_dimensional))
+        return sum(normal if component == PRESSURE else 1 for component in self.components)
 
     def shot_bytes(self, block: Decomposition, time: TimeAxis) -> dict[str, int]:
         """Bytes of a rank's traces, of all components, of the series of its sources, and of its snapshots."""

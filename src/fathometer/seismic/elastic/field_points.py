@@ -27,3 +27,7 @@ class FieldPoints:
     points: SincPoints
     column: np.ndarray
     amplitude: np.ndarray
+
+    def at(self, numbers: np.ndarray) -> FieldPoints:
+        """Those of these numbers."""
+        return FieldPoints(self.field, self.points.of(numbers), self.column[numbers], self.amplitude[numbers])

@@ -30,6 +30,11 @@ class Field:
     offset: tuple[float, float, float]
     stage: int
 
+    @property
+    def axes(self) -> tuple[int, ...]:
+        """Along which the other stage differentiates it."""
+        return tuple(axis for axis in range(3) if self.stage == VELOCITY or "xyz"[axis] in self.name[1:])
+
 
 def _field(name: str) -> Field:
     kind, axes = name[0], name[1:]

@@ -19,7 +19,7 @@ def wavefield_bytes(layout: SurveyLayout, block: Decomposition) -> dict[str, int
     grid, item = layout.grid, layout.dtype.itemsize
     fields = len(fields_of(grid.two_dimensional))
     models = layout.physics.models
-    _, shape = field_layout(block, halo_depth(REACH, layout.off_grid), layout.dtype)
+    _, shape = field_layout(block, halo_depth(REACH, layout.off_grid, block.ranks), layout.dtype)
     own = math.prod(block.local_shape)
     nx, ny, nz = block.local_shape
     rows = (nx, ny, padded(nz, item))

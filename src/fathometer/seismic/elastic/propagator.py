@@ -24,7 +24,8 @@ from fathometer.seismic.elastic.field_points import FieldPoints
 from fathometer.seismic.elastic.fields import BY_NAME, REACH, STRESS, VELOCITY, fields_of
 from fathometer.seismic.elastic.layers import elastic_layers
 from fathometer.seismic.elastic.medium import Medium
-from fathometer.seismic.waves.points import WEIGHTS, halo_depth
+from fathometer.seismic.waves.points import WEIGHTS, halo_depth, together
+from fathometer.seismic.waves.recording import LineExchange, Receivers, Recording, room_for, select
 from fathometer.seismic.waves.scheme import Scheme
 from fathometer.seismic.waves.stepped import PointSet, SteppedFields, at_points
 
@@ -39,7 +40,7 @@ class ElasticPropagator(SteppedFields):
         grid: the computational grid with its padding.
         block: this rank's block of `grid.full_shape`.
         medium: the arrays of the kernels on the owned cells.
-        off_grid: whether any source or receiver lies between cells: halos then carry edges and corners for them.
+        off_grid: whether any receiver lies between points of its field, which then takes more of rows that are cut.
         comm: the communicator whose ranks share the grid.
 
     Attributes:
@@ -56,7 +57,7 @@ class ElasticPropagator(SteppedFields):
         off_grid: bool,
         comm: MPI.Intracomm,
     ) -> None:
-        depth = halo_depth(REACH, off_grid)
+        depth = halo_depth(REACH, off_grid, block.ranks)
         super().__init__(grid, block, scheme.dtype, depth, comm, STAGES)
         self.scheme = scheme
         self.peak: tuple[np.ndarray, np.ndarray] | None = None
@@ -91,7 +92,7 @@ class ElasticPropagator(SteppedFields):
         if block.size > 1:
             self._exchanges = [self._exchange(resting, off_grid) for resting in (STRESS, VELOCITY)]
             stresses_across, velocities_across = (
-                [self._number[name] for name, axes in self._exchanged(resting) if off_grid or 1 in axes]
+                [self._number[name] for name, axes in self._exchanged(resting) if 1 in axes]
                 for resting in (STRESS, VELOCITY)
             )
             self._faces = self._make_faces((stresses_across, velocities_across))
@@ -102,21 +103,20 @@ class ElasticPropagator(SteppedFields):
 
     def _exchange(self, stage: int, off_grid: bool) -> HaloExchange:
         """Of the fields that rest while the other stage reads them; stresses along the axes in their names."""
+        lines = {2} if off_grid and self.block.ranks[2] > 1 else set()  # which receivers take of rows
         fields = [
-            HaloField(self._arrays[self._number[name]], self._first, axes) for name, axes in self._exchanged(stage)
+            HaloField(self._arrays[self._number[name]], self._first, tuple({*axes} | lines))
+            for name, axes in self._exchanged(stage)
         ]
-        return HaloExchange(self.comm, self.block, fields, self._depth, corners=off_grid)
+        return HaloExchange(self.comm, self.block, fields, self._depth)
 
     def _exchanged(self, stage: int) -> list[tuple[str, tuple[int, ...]]]:
         """Fields of a stage, and the axes along which the other stage differentiates them."""
-        return [
-            (name, (0, 1, 2) if stage == VELOCITY else tuple(axis for axis in range(3) if "xyz"[axis] in name[1:]))
-            for name in self._fields_of(stage)
-        ]
+        return [(field.name, field.axes) for field in self._fields if field.stage == stage]
 
     @property
     def radius(self) -> int:
-        """Cells that a stage reaches, and receivers between cells."""
+        """Cells that a stage reaches; where rows are cut along z, receivers between cells too."""
         return self._depth
 
     @property
@@ -131,43 +131,54 @@ class ElasticPropagator(SteppedFields):
 
     def injectors(self, points: Sequence[FieldPoints]) -> PointSet:
         """Sources: what touches this rank's cells; `indices`: the columns that it needs."""
-        return self._point_set(points, receivers=False)
+        touching = [some.at(some.points.touching(self.block)) for some in points]
+        columns, local = np.unique(
+            np.concatenate([np.empty(0, np.int64), *(some.column for some in touching)]), return_inverse=True
+        )
+        weights = [some.points.weight.copy() for some in touching]
+        if self.scheme.free_surface:
+            for some, weight in zip(touching, weights, strict=True):
+                weight[:, 2] /= self._norms(some)
+        return PointSet(columns, self._native_points(touching, local.reshape(-1), weights, False))
 
-    def samplers(self, points: Sequence[FieldPoints]) -> PointSet:
-        """Receivers whose nearest point this rank owns; `indices`: the columns that it records. Points of one column
-        lie at one place, and their values are added up."""
-        return self._point_set(points, receivers=True)
+    def samplers(self, points: Sequence[FieldPoints]) -> Receivers:
+        """Collective. The points as receivers, of which a rank records those whose nearest point it owns; `indices`:
+        columns that it records. Points of one column lie at one place, and their values are added up."""
+        chosen = [select(self.block, some.points) for some in points]
+        touching = [of.at(numbers) for of, (numbers, _) in zip(points, chosen, strict=True)]
+        owners = np.concatenate([np.empty(0, np.int64), *(owners for _, owners in chosen)])
+        own = owners == self.block.rank
+        column = np.concatenate([np.empty(0, np.int64), *(some.column for some in touching)])
+        columns, local = np.unique(column[own], return_inverse=True)
+        column[own], column[~own] = local.reshape(-1), -1
+        exchange = LineExchange(self.comm, self.block, together([some.points for some in touching]), owners)
+        native = self._native_points(touching, column, [some.points.weight for some in touching], True)
+        return Receivers(columns, native, exchange, room_for(self.comm, exchange.lines, self.itemsize))
 
-    def _point_set(self, points: Sequence[FieldPoints], receivers: bool) -> PointSet:
-        first, count, weight, column, field = [], [], [], [], []
-        for some in points:
-            mine = some.points.owned(self.block) if receivers else some.points.touching(self.block)
-            first.append(some.points.first[mine] - np.array(self.block.lo))
-            count.append(some.points.count[mine])
-            scaled = some.points.weight[mine].copy()
-            scaled[:, 0] *= some.amplitude[mine, None]
-            if self.scheme.free_surface and not receivers:
-                scaled[:, 2] /= self._norms(some, mine)
-            weight.append(scaled)
-            column.append(some.column[mine])
-            field.append(np.full(len(mine), self._number[some.field], np.int32))
-        columns, local = np.unique(np.concatenate([np.empty(0, np.int64), *column]), return_inverse=True)
-        native = self._points_kind(
-            first=np.concatenate([np.empty((0, 3), np.int64), *first]),
-            count=np.concatenate([np.empty((0, 3), np.int32), *count]),
-            weight=np.concatenate([np.empty((0, 3, WEIGHTS)), *weight]).astype(self.scheme.dtype),
-            column=np.ascontiguousarray(local.reshape(-1), np.int64),
+    def _native_points(
+        self, points: Sequence[FieldPoints], column: np.ndarray, weights: Sequence[np.ndarray], receivers: bool
+    ) -> Any:
+        """weights: before the points' amplitudes."""
+        all_points = together([some.points for some in points])
+        scaled = [weight.copy() for weight in weights]
+        for some, weight in zip(points, scaled, strict=True):
+            weight[:, 0] *= some.amplitude[:, None]
+        fields = [np.full(len(some.column), self._number[some.field], np.int32) for some in points]
+        return self._points_kind(
+            first=np.ascontiguousarray(all_points.first - np.array(self.block.lo)),
+            count=np.ascontiguousarray(all_points.count),
+            weight=np.concatenate([np.empty((0, 3, WEIGHTS)), *scaled]).astype(self.scheme.dtype),
+            column=np.ascontiguousarray(column, np.int64),
             shape=self.block.local_shape,
             receivers=receivers,
-            field=np.concatenate([np.empty(0, np.int32), *field]),
+            field=np.concatenate([np.empty(0, np.int32), *fields]),
         )
-        return PointSet(columns, native)
 
-    def _norms(self, points: FieldPoints, mine: np.ndarray) -> np.ndarray:
+    def _norms(self, points: FieldPoints) -> np.ndarray:
         """(n, WEIGHTS): what the planes of the points' boxes stand for: next to a free surface other than a cell each,
         so that a source is there, too, the transpose of a receiver."""
         norm = norms(BY_NAME[points.field].offset[2] > 0, self.grid.full_shape[2])
-        planes = points.points.first[mine, 2][:, None] + np.arange(WEIGHTS)
+        planes = points.points.first[:, 2][:, None] + np.arange(WEIGHTS)
         return np.asarray(norm[np.clip(planes, 0, len(norm) - 1)])
 
     def watch_peaks(self, plane: int) -> None:
@@ -202,7 +213,7 @@ class ElasticPropagator(SteppedFields):
         steps: int,
         sources: PointSet | None = None,
         injected: np.ndarray | None = None,
-        receivers: PointSet | None = None,
+        receivers: Receivers | None = None,
         recorded: np.ndarray | None = None,
     ) -> None:
         """Take `steps` time steps. Collective where there are neighbours or trials.
@@ -213,10 +224,10 @@ class ElasticPropagator(SteppedFields):
                 stresses before it.
         """
 
-        def make_job(some: slice) -> Any:
-            return self._job(**at_points(some, sources, injected, receivers, recorded))
+        def make_job(some: slice, recording: Recording | None) -> Any:
+            return self._job(**at_points(some, sources, injected, recording))
 
-        self._take(steps, make_job, self._flops, "source")
+        self._take(steps, make_job, self._flops, "source", receivers=receivers, recorded=recorded)
 
 
 def _model_arrays(medium: Medium, velocities: Sequence[str], stresses: Sequence[str]) -> list[np.ndarray]:

@@ -20,6 +20,7 @@ from fathometer.seismic.setup.finished_run import Dead, Figures, PanelsOf, Surve
 from fathometer.seismic.setup.setup import Setup
 from fathometer.seismic.traces.resampling import low_pass
 from fathometer.seismic.waves.boundary import Sponge
+from fathometer.seismic.waves.recording import PHASE
 from fathometer.storage.volumes.registry import format_of, format_to_read
 from fathometer.storage.volumes.strategy import Strategy
 from fathometer.storage.volumes.strategy_cache import resolve_auto
@@ -31,6 +32,7 @@ KERNEL = (
     "source recomputation",
     "receiver propagation",
     "halo exchange",
+    PHASE,
 )
 
 

@@ -37,9 +37,11 @@ from fathometer.seismic.traces.series import STRATEGIES, WholeSeries
 from fathometer.seismic.traces.time_axis import TimeAxis, imaging_step, time_axis
 from fathometer.seismic.traces.wavelet import Wavelet, wavelet_of
 from fathometer.seismic.waves.boundary import Boundary, Pml, Sponge
+from fathometer.seismic.waves.checked_steps import MOST_STEPS
 from fathometer.seismic.waves.memory import wavefield_bytes
 from fathometer.seismic.waves.physics import ISOTROPIC, VTI, Physics
 from fathometer.seismic.waves.points import HALF_WIDTH, halo_depth, sinc_points, weights_bytes
+from fathometer.seismic.waves.recording import lines_bytes
 from fathometer.storage.volumes.place import Place
 
 
@@ -64,7 +66,7 @@ class SurveyLayout(SurveyHeaders):
     """Layout of a survey, from the headers of its files, before any value is read: grid, shots, counts and bytes.
 
     Attributes:
-        grid: padded. off_grid: whether halos carry edges and corners, for receivers between cells.
+        grid: padded. off_grid: whether any receiver lies between cells.
     """
 
     boundary: Boundary
@@ -89,16 +91,15 @@ class SurveyLayout(SurveyHeaders):
         """Whether the error of the time steps is corrected."""
         return self.survey.propagation.time_dispersion == "corrected"
 
-    @property
-    def halo(self) -> int:
-        """Planes that neighbours exchange."""
-        return halo_depth(self.radius, self.off_grid)
+    def halo(self, ranks: Index3) -> int:
+        """Planes that neighbours exchange where ranks share the grid along x, y, z."""
+        return halo_depth(self.radius, self.off_grid, ranks)
 
     @property
     def thinnest(self) -> Index3:
         """Fewest cells along x, y, z that a block may have where an axis is cut."""
         below = self.physics.surface_cells if self.free_surface else 1
-        return self.halo, self.halo, max(self.halo, below)
+        return self.radius, self.radius, max(self.halo((1, 1, 2)), below)
 
     @property
     def slab(self) -> int | None:
@@ -108,7 +109,7 @@ class SurveyLayout(SurveyHeaders):
         one_at_a_time = not preferred_store(history).all_in_memory or history.encoding not in ("auto", PLAIN)
         if self.grid.two_dimensional or (self.imaging and one_at_a_time):
             return None
-        return slab_rows(self.halo, self.radius, self.physics.stages)
+        return slab_rows(self.radius, self.radius, self.physics.stages)
 
     def on(self, shot: Shot) -> SurveyLayout:
         """The same for one shot, on its window of the model ([imaging] aperture); the whole model without one."""
@@ -187,9 +188,18 @@ class SurveyLayout(SurveyHeaders):
         gathered = 2 * samples * most * 4 if not self.imaging and block.rank == 0 else 0
         parts["traces"] = strategy.memory_bytes(time.steps, samples, own, itemsize) + gathered
         parts["weights of receivers"] = weights_bytes(most)
+        if not self.imaging:
+            points, steps = own * self.points_of_a_receiver, min(MOST_STEPS, time.steps)
+            flat = self.grid.two_dimensional
+            parts["lines of receivers"] = lines_bytes(points, self.off_grid, flat, steps, itemsize)
         if self.corrected:
             parts["transforms of traces"] = workspace_bytes(time.steps)
         return parts
+
+    @property
+    def points_of_a_receiver(self) -> int:
+        """Points at which fields are sampled for a receiver."""
+        return 1
 
     @cached_property
     def _spreads(self) -> list[np.ndarray]:

@@ -28,9 +28,9 @@ def wavefield_bytes(
 ) -> dict[str, int]:
     """Bytes of a rank's wavefield, its model and absorbing layers, by part.
 
-    radius: cells that the stencil reaches. off_grid: whether halos carry edges and corners for points between cells.
+    radius: cells that the stencil reaches. off_grid: whether any receiver lies between cells.
     """
-    _, shape = field_layout(block, halo_depth(radius, off_grid), dtype)
+    _, shape = field_layout(block, halo_depth(radius, off_grid, block.ranks), dtype)
     own = math.prod(block.local_shape)
     layers = sum(2 * 2 * boundary.width * own // max(1, block.local_shape[axis]) for axis in grid.axes)
     return {

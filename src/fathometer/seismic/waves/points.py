@@ -6,11 +6,12 @@ that one is the transpose of the other.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from fathometer.parallel.decomposition import Decomposition
+from fathometer.parallel.decomposition import Decomposition, Index3
 
 HALF_WIDTH = 4  # cells to each side
 WEIGHTS = 2 * HALF_WIDTH
@@ -49,6 +50,20 @@ class SincPoints:
         """Indices (n,) int64 of the points whose nearest cell the block owns, in order."""
         lo, hi = np.array(block.lo), np.array(block.hi)
         return np.flatnonzero(np.all((self.nearest >= lo) & (self.nearest < hi), axis=1))
+
+    def of(self, some: np.ndarray) -> SincPoints:
+        """Those of these numbers."""
+        return SincPoints(self.nearest[some], self.first[some], self.count[some], self.weight[some])
+
+
+def together(some: Sequence[SincPoints]) -> SincPoints:
+    """All of some points, one after the other."""
+    return SincPoints(
+        np.concatenate([np.empty((0, 3), np.int64), *(points.nearest for points in some)]),
+        np.concatenate([np.empty((0, 3), np.int64), *(points.first for points in some)]),
+        np.concatenate([np.empty((0, 3), np.int32), *(points.count for points in some)]),
+        np.concatenate([np.empty((0, 3, WEIGHTS)), *(points.weight for points in some)]),
+    )
 
 
 def sinc_weights(fraction: np.ndarray) -> np.ndarray:
@@ -93,9 +108,10 @@ def _fold(first: np.ndarray, count: np.ndarray, weight: np.ndarray, surface: int
         first[p], count[p], weight[p] = surface + 1, deepest, folded
 
 
-def halo_depth(radius: int, off_grid: bool) -> int:
-    """Planes that neighbours exchange: what the stencil reaches, or what an off-grid point next to a border reaches."""
-    return max(radius, HALF_WIDTH) if off_grid else radius
+def halo_depth(radius: int, off_grid: bool, ranks: Index3) -> int:
+    """Planes that neighbours exchange: what the stencil reaches; where ranks (along x, y, z) cut rows along z, also
+    what a receiver between cells reaches of a row."""
+    return max(radius, HALF_WIDTH) if off_grid and ranks[2] > 1 else radius
 
 
 def weights_bytes(points: int) -> int:

@@ -25,6 +25,7 @@ from fathometer.seismic.waves.cone import ActiveRows
 from fathometer.seismic.waves.layers import Layer, damping_profiles, pml_layers
 from fathometer.seismic.waves.physics import physics_of
 from fathometer.seismic.waves.points import SincPoints, halo_depth
+from fathometer.seismic.waves.recording import LineExchange, Receivers, Recording, room_for, select
 from fathometer.seismic.waves.scheme import Scheme
 from fathometer.seismic.waves.stepped import PointSet, SteppedFields, at_points
 
@@ -57,7 +58,7 @@ class Propagator(SteppedFields):
         grid: the computational grid with its padding.
         block: this rank's block of `grid.full_shape`.
         model: dt^2 M on the owned cells from earth.scaled_medium: one array (isotropic) or three (VTI).
-        off_grid: whether any source or receiver lies between cells: halos then carry edges and corners for them.
+        off_grid: whether any receiver lies between cells, which takes more of rows that ranks cut along z.
         comm: the communicator whose ranks share the grid.
     """
 
@@ -70,7 +71,7 @@ class Propagator(SteppedFields):
         off_grid: bool,
         comm: MPI.Intracomm,
     ) -> None:
-        depth = halo_depth(scheme.radius, off_grid)
+        depth = halo_depth(scheme.radius, off_grid, block.ranks)
         super().__init__(grid, block, scheme.dtype, depth, comm)
         self.scheme = scheme
         self._active: np.ndarray | None = None
@@ -103,7 +104,7 @@ class Propagator(SteppedFields):
         for layer in self._layers:
             self._wave.add_layer(**layer.arguments())
         self._exchanges = self._make_exchanges(off_grid) if block.size > 1 else []
-        across = [field for field, axes in enumerate(self.physics.exchanged) if off_grid or 1 in axes]
+        across = [field for field, axes in enumerate(self.physics.exchanged) if 1 in axes]
         self._faces = self._make_faces((across, across))
         self._scale = 1 / grid.cell_volume
         self._flops = self.physics.flops_per_point(2 * scheme.radius, grid.two_dimensional)
@@ -125,22 +126,27 @@ class Propagator(SteppedFields):
 
     def injectors(self, points: SincPoints) -> PointSet:
         """The points whose boxes touch this rank's cells, as sources."""
-        return self._point_set(points, points.touching(self.block), receivers=False)
+        indices = points.touching(self.block)
+        return PointSet(indices, self._native_points(points.of(indices), np.arange(len(indices)), False))
 
-    def samplers(self, points: SincPoints) -> PointSet:
-        """The points whose nearest cell this rank owns, as receivers."""
-        return self._point_set(points, points.owned(self.block), receivers=True)
+    def samplers(self, points: SincPoints) -> Receivers:
+        """Collective. The points as receivers, of which a rank records those whose nearest cell it owns."""
+        numbers, owners = select(self.block, points)
+        some, own = points.of(numbers), owners == self.block.rank
+        column = np.where(own, np.cumsum(own) - 1, -1)
+        exchange = LineExchange(self.comm, self.block, some, owners)
+        steps = room_for(self.comm, exchange.lines, self.itemsize)
+        return Receivers(numbers[own], self._native_points(some, column, True), exchange, steps)
 
-    def _point_set(self, points: SincPoints, indices: np.ndarray, receivers: bool) -> PointSet:
-        native = self._points_kind(
-            first=np.ascontiguousarray(points.first[indices] - np.array(self.block.lo)),
-            count=np.ascontiguousarray(points.count[indices]),
-            weight=np.ascontiguousarray(points.weight[indices], self.scheme.dtype),
-            column=np.arange(len(indices), dtype=np.int64),
+    def _native_points(self, points: SincPoints, column: np.ndarray, receivers: bool) -> Any:
+        return self._points_kind(
+            first=np.ascontiguousarray(points.first - np.array(self.block.lo)),
+            count=np.ascontiguousarray(points.count),
+            weight=np.ascontiguousarray(points.weight, self.scheme.dtype),
+            column=np.ascontiguousarray(column, np.int64),
             shape=self.block.local_shape,
             receivers=receivers,
         )
-        return PointSet(indices, native)
 
     def reset(self, active: ActiveRows | None = None) -> None:
         """Back to rest, at step 0; active: the rows that are computed in the steps to come, None: all in all steps."""
@@ -210,7 +216,7 @@ class Propagator(SteppedFields):
         steps: int,
         sources: PointSet | None = None,
         injected: np.ndarray | None = None,
-        receivers: PointSet | None = None,
+        receivers: Receivers | None = None,
         recorded: np.ndarray | None = None,
         snapshots: Sequence[np.ndarray | None] = (),
         correlations: Sequence[Correlation] = (),
@@ -225,11 +231,11 @@ class Propagator(SteppedFields):
             snapshots: image_shape each, written: the pressure at the imaging steps; None where it is not wanted.
             correlations: accumulated at the imaging steps. The number of either divides `steps`.
         """
-        make_job = partial(self._make_job, sources, injected, receivers, recorded)
         imaging = _at_imaging_steps(steps, snapshots, correlations)
         kind = "receivers" if correlations else "source, snapshots" if snapshots else "source"
         share = self._share(steps) if self.trials is not None else 1.0
-        self._take(steps, lambda some: make_job(some, imaging), self._flops, kind, share, self._rows(steps))
+        make_job = partial(self._make_job, sources, injected, imaging)
+        self._take(steps, make_job, self._flops, kind, share, self._rows(steps), receivers, recorded)
 
     def _rows(self, steps: int) -> int:
         """Rows of this rank that the next steps compute."""
@@ -247,13 +253,12 @@ class Propagator(SteppedFields):
         self,
         sources: PointSet | None,
         injected: np.ndarray | None,
-        receivers: PointSet | None,
-        recorded: np.ndarray | None,
-        steps: slice,
         imaging: Mapping[int, AtStep],
+        steps: slice,
+        recording: Recording | None,
     ) -> Any:
         """The job of the steps `steps` of an advance. imaging: what is done after which of the advance's steps."""
-        arguments = at_points(steps, sources, injected, receivers, recorded)
+        arguments = at_points(steps, sources, injected, recording)
         if "sources" in arguments:
             arguments["scale"] = self._scale
         if self._active is not None:
@@ -292,18 +297,18 @@ class Propagator(SteppedFields):
         self._wave.image(job)
 
     def _make_exchanges(self, off_grid: bool) -> list[HaloExchange]:
-        """One exchange a time level. Without off-grid points a field travels along its own axes only (VTI: u sideways,
-        v up and down)."""
+        """One exchange a time level. A field travels along its own axes only (VTI: u sideways, v up and down); where
+        receivers take lines of rows that are cut along z, also along these."""
+        lines = {2} if off_grid and self.block.ranks[2] > 1 else set()
         return [
             HaloExchange(
                 self.comm,
                 self.block,
                 [
-                    HaloField(self._buffers[2 * field + level], self._first, axes)
+                    HaloField(self._buffers[2 * field + level], self._first, tuple({*axes} | lines))
                     for field, axes in enumerate(self.physics.exchanged)
                 ],
                 self._depth,
-                corners=off_grid,
             )
             for level in (0, 1)
         ]

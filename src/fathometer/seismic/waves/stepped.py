@@ -29,31 +29,26 @@ from fathometer.parallel.decomposition import Decomposition, Index3
 from fathometer.parallel.halo import HaloExchange
 from fathometer.parallel.threads import ThreadCounts
 from fathometer.seismic.waves.faces import CutFaces
+from fathometer.seismic.waves.recording import Receivers, Recording
 
 PIECES = 4  # of the cells inside, between which messages are given time to travel
 
 
 @dataclass(frozen=True)
 class PointSet:
-    """The points that concern this rank: `indices` into the survey's list, and the kernels' view of them."""
+    """The sources that concern this rank: `indices` into the survey's list, and the kernels' view of them."""
 
     indices: np.ndarray
     native: Any
 
 
 def at_points(
-    steps: slice,
-    sources: PointSet | None,
-    injected: np.ndarray | None,
-    receivers: PointSet | None,
-    recorded: np.ndarray | None,
+    steps: slice, sources: PointSet | None, injected: np.ndarray | None, recording: Recording | None
 ) -> dict[str, Any]:
     """Arguments of the kernels' job of these of the steps: what it injects and records at points of this rank."""
-    arguments: dict[str, Any] = {}
+    arguments: dict[str, Any] = {} if recording is None else recording.arguments(steps)
     if sources is not None and injected is not None and len(sources.indices):
         arguments |= {"sources": sources.native, "injected": injected[steps]}
-    if receivers is not None and recorded is not None and len(receivers.indices):
-        arguments |= {"receivers": receivers.native, "recorded": recorded[steps]}
     return arguments
 
 
@@ -92,6 +87,7 @@ class SteppedFields:
         self._first, self._shape = field_layout(block, depth, dtype)
         self._exchanges: list[HaloExchange] = []  # by the level, or stage, that needs them
         self._faces: CutFaces | None = None  # where ranks share the grid along y alone
+        self._lines: np.ndarray | None = None  # room for what receivers record in an advance
         single = dtype == np.float32
         self._job: Any = _native.JobFloat32 if single else _native.JobFloat64
         self._points_kind: Any = _native.PointsFloat32 if single else _native.PointsFloat64
@@ -144,18 +140,20 @@ class SteppedFields:
     def _take(
         self,
         steps: int,
-        make_job: Callable[[slice], Any],
+        make_job: Callable[[slice, Recording | None], Any],
         flops: int,
         kind: str,
         share: float = 1.0,
         rows: int | None = None,
+        receivers: Receivers | None = None,
+        recorded: np.ndarray | None = None,
     ) -> None:
         """Take `steps` time steps. Collective where there are neighbours or trials.
 
         Args:
-            make_job: the kernels' job of some of the steps. flops: of a cell's step. kind: of the work beside the
-                equation. share: of the cells of all ranks that are computed. rows: of this rank's in all steps; None:
-                all.
+            make_job: the kernels' job of some of the steps, with what takes lines of receivers. flops: of a cell.
+            kind: of the work beside the equation. share: of the cells of all ranks that are computed. rows: of this
+                rank's in all steps; None: all. recorded: (steps, receivers) that is written.
         """
         self.threads.use(self.threads.propagate)
         begin = ledger.now()
@@ -164,23 +162,34 @@ class SteppedFields:
         nx, ny, nz = self.block.local_shape
         points = float(steps * nx * ny if rows is None else rows) * nz
         ledger.work(points, flops * points)
-        if not self._exchanges:
-            self._wave.advance(steps * self.stages, make_job(slice(0, steps)), self._numbers)
-        elif self.tiling.tile == DIAMONDS and self.tiling.depth > 1:
-            assert self._faces is not None, "tilings are chosen so"
-            self._wave.advance(steps * self.stages, make_job(slice(0, steps)), self._numbers, self._faces.native())
+        if receivers is None or recorded is None:
+            self._advance(slice(0, steps), lambda some: make_job(some, None))
         else:
-            sweeps = -(-steps // self.tiling.depth)
-            for sweep in range(sweeps):
-                some = slice(steps * sweep // sweeps, steps * (sweep + 1) // sweeps)
-                job, stages = make_job(some), (some.stop - some.start) * self.stages
-                together = stages if self.tiling.depth > 1 else 1
-                for first in range(0, stages, together):
-                    self._exchanged_sweep(first, together, job)
-                self._wave.level = (self._wave.level + stages) % 2
+            recording = Recording(receivers, recorded, self._lines)
+            self._lines = recording.room
+            for part in recording.parts(steps):
+                self._advance(part, lambda some: make_job(some, recording))
         self.step += steps
         if self.trials is not None:
             self.trials.took(ledger.now() - begin)
+
+    def _advance(self, part: slice, make_job: Callable[[slice], Any]) -> None:
+        """Take some steps of an advance."""
+        steps = part.stop - part.start
+        if not self._exchanges:
+            self._wave.advance(steps * self.stages, make_job(part), self._numbers)
+        elif self.tiling.tile == DIAMONDS and self.tiling.depth > 1:
+            assert self._faces is not None, "tilings are chosen so"
+            self._wave.advance(steps * self.stages, make_job(part), self._numbers, self._faces.native())
+        else:
+            sweeps = -(-steps // self.tiling.depth)
+            for sweep in range(sweeps):
+                first, last = (part.start + steps * n // sweeps for n in (sweep, sweep + 1))
+                job, stages = make_job(slice(first, last)), (last - first) * self.stages
+                together = stages if self.tiling.depth > 1 else 1
+                for stage in range(0, stages, together):
+                    self._exchanged_sweep(stage, together, job)
+                self._wave.level = (self._wave.level + stages) % 2
 
     @property
     def _numbers(self) -> tuple[int, int, int, int]:
