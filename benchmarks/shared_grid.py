@@ -35,7 +35,7 @@ def shared_grid(threads: int, quick: bool) -> Table:
         f"a neighbour, which is what the machine allows. Twice: {2 * threads} ranks along y on the same cores, over "
         f"{threads}. Time steps: {STEPS} at a time, in programs of {REPEATS} such advances, tilings from a search. "
         "Migration: of one shot with absorbing layers, 600 steps, the seconds of its time steps (VTI, 240 x 240 x 200 "
-        f"cells), tilings as runs learn them. {rounds} rounds, in turns; along x, apart and twice every {RARE}th round.",
+        f"cells), tilings as runs learn them. {rounds} rounds in turns; along x, apart, twice every {RARE}th round.",
         ("what", f"1 x {threads}, s", "along y", "wanted", "along x", "apart", "twice", "wanted"),
         tuple(rows),
     )
