@@ -135,6 +135,7 @@ def array_bytes(case: AtmosphereCase, ranks: int, workers: int) -> dict[str, int
     state, inward, back = columns_of(levels)
     rings = COMPLEX * 2 * (inward + back + 4 * levels + 1)
     near, far = rings * waves * case.grid.pairs, rings * (truncation + 1) * pairs
+    weather = DOUBLE * 2 * pairs * longitudes * (4 * levels + 1)
     # A step makes the state's rates, and coefficients of what goes to the grid and comes back, one after the other.
     found = {
         "state": COMPLEX * rows * 2 * state,
@@ -142,7 +143,7 @@ def array_bytes(case: AtmosphereCase, ranks: int, workers: int) -> dict[str, int
         "coefficients": COMPLEX * rows * (state + max(inward, back)),
         "rings": near if ranks == 1 else near + far,
         "grid": DOUBLE * 2 * longitudes * 2 * (inward + back) * workers,
-        "weather": DOUBLE * 2 * pairs * longitudes * (4 * levels + 1) * 3,
+        "weather": weather + round(1.5 * weather),  # what looks at it and draws it: as seen, 1.5 times as much
     }
     if case.file.forcing is not None:
         places = 2 * pairs * longitudes
@@ -154,7 +155,7 @@ def array_bytes(case: AtmosphereCase, ranks: int, workers: int) -> dict[str, int
             high - low for low, high in (overlap.wanted(case.grid.pairs, ranks, r, WIDTH) for r in range(ranks))
         )
         # Two copies of them while a state is written, when two of the weather are gone.
-        copied = DOUBLE * 2 * pairs * longitudes * levels * len(case.file.tracers) - found["weather"] // 3
+        copied = DOUBLE * 2 * pairs * longitudes * levels * len(case.file.tracers) - weather
         found["tracers"] = pair_bytes(case) * (2 * pairs + around) + max(0, 2 * copied)
     if ranks > 1:
         found["transposes"] = 2 * max(near, far)

@@ -90,7 +90,7 @@ def seen_of(path: Path, kinds: Sequence[Kind] = KINDS) -> Seen:
             if kind.name not in file.header.variables:
                 continue
             values = np.asarray(file.read(kind.name)[0], np.float64) / kind.size
-            maps[kind.name] = values[number] if values.ndim == 3 else values
+            maps[kind.name] = values[number].copy() if values.ndim == 3 else values  # without the other levels
             if values.ndim == 3:
                 means[kind.name] = values.mean(axis=2).T
     return Seen(maps, means, nominal, edges)
