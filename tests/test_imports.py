@@ -222,12 +222,11 @@ LAYERS = {
     "fathometer.seismic": """
         application
         job probes
-        cut_work
         physics
         demo acoustic
         rtm kirchhoff elastic
         modelling signature
-        plan_table
+        cut_work plan_table
         plan
         cost
         setup

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Literal, Protocol
 
@@ -15,10 +15,6 @@ from fathometer.config.sections import TuningTable
 from fathometer.grid.tuning import TimeStepper, tune
 from fathometer.parallel.decomposition import Index3
 from fathometer.plan.machine_file import CutWork
-from fathometer.seismic.acoustic.probes import MATERIALS
-from fathometer.seismic.elastic.homogeneous import homogeneous
-from fathometer.seismic.waves.boundary import MultiaxialPml, Pml
-from fathometer.seismic.waves.homogeneous import Homogeneous
 
 if TYPE_CHECKING:
     from fathometer.parallel.threads import ThreadCounts
@@ -38,19 +34,26 @@ class Wave(TimeStepper, Protocol):
         """Free the halo exchanges."""
 
 
+Make = Callable[[Index3, Index3, MPI.Intracomm], Wave]  # of cells, ranks along x, y, z, and these ranks
+
+
 def cut_works(
+    equations: Mapping[str, Make],
     pair: MPI.Intracomm,
     threads: ThreadCounts,
     least_of: Callable[[Sequence[float]], float],
     say: Callable[[str], None],
 ) -> Iterator[CutWork]:
     """Collective over two ranks of a host with these threads each. Both share a grid, cut along y and along x, and, for
-    comparison, have half of it for themselves, in turns; without a search for a tiling."""
-    for equation in (*MATERIALS, "elastic"):
+    comparison, have half of it for themselves, in turns; without a search for a tiling.
+
+    equations: what makes a wavefield at rest, of cells of which some at each side of the grid are absorbing layers.
+    """
+    for equation, make in equations.items():
         say(f"grids that two ranks share, {equation}")
         x, y, z = SHAPE
-        waves = {"alone": _wave(equation, (x, y // 2, z), (1, 1, 1), MPI.COMM_SELF)}
-        waves |= {along: _wave(equation, SHAPE, ranks, pair) for along, ranks in WAYS.items()}
+        waves = {"alone": make((x, y // 2, z), (1, 1, 1), MPI.COMM_SELF)}
+        waves |= {along: make(SHAPE, ranks, pair) for along, ranks in WAYS.items()}
         times: dict[str, list[float]] = {name: [] for name in waves}
         for wave in waves.values():
             wave.threads = threads
@@ -66,12 +69,3 @@ def cut_works(
             face = x * z if along == "y" else y * z
             more = max(0.0, least_of(times[along]) / alone - 1)
             yield CutWork(physics=equation, along=along, work=more * math.prod(SHAPE) / 2 / face)
-
-
-def _wave(equation: str, shape: Index3, ranks: Index3, comm: MPI.Intracomm) -> Wave:
-    """At rest, in cells of which some at each side of the shared grid are absorbing layers."""
-    if equation == "elastic":
-        return homogeneous(shape, MultiaxialPml().width, False, False, ranks=ranks, comm=comm)
-    width = Pml().width
-    x, y, z = (n - 2 * width for n in shape)
-    return Homogeneous((x, y, z), MATERIALS[equation], Pml(), ranks=ranks, comm=comm).propagator

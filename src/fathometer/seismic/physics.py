@@ -6,7 +6,7 @@ this module is read in every process.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from mpi4py import MPI
 
     from fathometer.parallel.threads import Binding, ThreadCounts
-    from fathometer.plan.machine_file import Machine, Rate
+    from fathometer.plan.machine_file import CutWork, Machine, Rate
     from fathometer.runs.context import Context, Outcome
     from fathometer.runs.probes import SecondsOf
     from fathometer.seismic.survey import Survey
@@ -32,6 +32,16 @@ class PhysicsProbes(Protocol):
 
     def step_rates(self, threads: ThreadCounts, seconds_of: SecondsOf, say: Callable[[str], None]) -> Iterable[Rate]:
         """Rates of its time steps."""
+        ...
+
+    def cut_works(
+        self,
+        pair: MPI.Intracomm,
+        threads: ThreadCounts,
+        least_of: Callable[[Sequence[float]], float],
+        say: Callable[[str], None],
+    ) -> Iterable[CutWork]:
+        """What a cut between two ranks of a host adds to its time steps."""
         ...
 
     def machine_figures(

@@ -25,7 +25,6 @@ from fathometer.runs.probes import SecondsOf, StepCost
 from fathometer.runs.small_runs import ends_of, small_runs
 from fathometer.seismic.acoustic.predict import MODEL_ITEM
 from fathometer.seismic.acoustic.probes import MATERIALS
-from fathometer.seismic.cut_work import cut_works
 from fathometer.seismic.physics import PHYSICS as ALL_PHYSICS
 from fathometer.seismic.waves.homogeneous import Homogeneous, NoBoundary
 from fathometer.seismic.waves.physics import PHYSICS
@@ -128,8 +127,9 @@ class SeismicProbes:
         least_of: Callable[[Sequence[float]], float],
         say: Callable[[str], None],
     ) -> Iterator[CutWork]:
-        """Of waves in three dimensions."""
-        return cut_works(pair, threads, least_of, say)
+        """Of all physics."""
+        for physics in ALL_PHYSICS.values():
+            yield from physics.probes().cut_works(pair, threads, least_of, say)
 
     def machine_figures(
         self, folder: Path, threads: ThreadCounts, binding: Binding, seconds_of: SecondsOf, say: Callable[[str], None]

@@ -1,5 +1,6 @@
 #include "bindings.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <string>
@@ -65,7 +66,8 @@ Points<T> make_points(Input<int64_t, 2> first, Input<int32_t, 2> count, Input<T,
     points.sort_into_rows({shape[0], shape[1], shape[2]}, receivers);
     if (field && receivers)
         add_to_columns(points);
-    require(points.reach <= max_weights, "a receiver's box lies outside the block and its halo");
+    require(std::max(points.reach, points.farthest) <= max_weights,
+            "a receiver's box lies outside the block and its halo");
     return points;
 }
 

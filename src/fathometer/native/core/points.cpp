@@ -33,10 +33,13 @@ template <class T> void Points<T>::sort_into_rows(const int64_t (&n)[3], bool re
         return;
     line.assign(1, 0);
     for (int64_t p = 0; p < size(); ++p) {
-        const int64_t begin = first[3 * p + 2], cells = count[3 * p + 2];
-        const int64_t k = std::clamp<int64_t>(begin + cells / 2, 0, n[2] - 1);
-        anchor.push_back(int32_t(k));
-        reach = std::max({reach, k - begin, begin + cells - 1 - k});
+        for (int axis = 0; axis < 3; ++axis) {
+            const int64_t begin = first[3 * p + axis], cells = count[3 * p + axis];
+            const int64_t at = std::clamp<int64_t>(begin + cells / 2, 0, n[axis] - 1);
+            (axis < 2 ? farthest : reach) = std::max({axis < 2 ? farthest : reach, at - begin, begin + cells - 1 - at});
+            if (axis == 2)
+                anchor.push_back(int32_t(at));
+        }
         line.push_back(line.back() + int64_t(count[3 * p]) * count[3 * p + 1]);
     }
 }

@@ -33,6 +33,7 @@ template <class T> struct Points {
     std::vector<int64_t> line;   // [point, plus one] receivers: the first of its lines, [x][y] of its box
     std::vector<int32_t> anchor; // [point] receivers: z index of the cell with which its lines are taken
     int64_t reach = 0;           // receivers: cells along z between an anchor and the ends of its box, at most
+    int64_t farthest = 0;        // the same along x and y, from the nearest row of the block
 
     int64_t size() const { return int64_t(column.size()); }
 

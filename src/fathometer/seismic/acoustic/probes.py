@@ -6,26 +6,29 @@ Time steps are those of homogeneous models, with absorbing boundaries and no sea
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from mpi4py import MPI
 
 from fathometer.config.sections import TuningTable
 from fathometer.grid.grid import Grid
 from fathometer.grid.tuning import tune
 from fathometer.parallel.decomposition import Index3
 from fathometer.parallel.threads import Binding, ThreadCounts
-from fathometer.plan.machine_file import Rate
+from fathometer.plan.machine_file import CutWork, Rate
 from fathometer.runs.probes import SecondsOf
+from fathometer.seismic import cut_work
 from fathometer.seismic.model.extremes import extremes
 from fathometer.seismic.traces.dispersion import adjoint_of_inverse, inverse_transform
 from fathometer.seismic.traces.resampling import resample
 from fathometer.seismic.waves.boundary import Pml
-from fathometer.seismic.waves.homogeneous import ISOTROPIC, VTI, Homogeneous
+from fathometer.seismic.waves.homogeneous import ISOTROPIC, VTI, Homogeneous, Material
 from fathometer.seismic.waves.points import sinc_points
+from fathometer.seismic.waves.propagator import Propagator
 
 MATERIALS = {"vti": VTI, "isotropic": ISOTROPIC}
 
@@ -71,6 +74,21 @@ def machine_figures(
     yield trace_seconds(threads, seconds_of)
     yield {"model_cell_seconds": model_cell_seconds(seconds_of), "point_seconds": point_seconds(seconds_of)}
     yield {"step_seconds": step_seconds(seconds_of)}
+
+
+def cut_works(
+    pair: MPI.Intracomm,
+    threads: ThreadCounts,
+    least_of: Callable[[Sequence[float]], float],
+    say: Callable[[str], None],
+) -> Iterator[CutWork]:
+    """Of both equations."""
+
+    def make(material: Material, shape: Index3, ranks: Index3, comm: MPI.Intracomm) -> Propagator:
+        x, y, z = (n - 2 * Pml().width for n in shape)
+        return Homogeneous((x, y, z), material, Pml(), ranks=ranks, comm=comm).propagator
+
+    return cut_work.cut_works({name: partial(make, of) for name, of in MATERIALS.items()}, pair, threads, least_of, say)
 
 
 def trace_seconds(threads: ThreadCounts, seconds_of: SecondsOf) -> dict[str, float]:

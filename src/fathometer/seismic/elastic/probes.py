@@ -20,13 +20,15 @@ from fathometer.grid.tuning import tune
 from fathometer.parallel.decomposition import Decomposition, Index3
 from fathometer.parallel.threads import Binding, ThreadCounts
 from fathometer.plan.elastic_rates import ElasticRates
-from fathometer.plan.machine_file import Rate
+from fathometer.plan.machine_file import CutWork, Rate
 from fathometer.runs.probes import SecondsOf
 from fathometer.runs.small_runs import ends_of, small_runs
+from fathometer.seismic import cut_work
 from fathometer.seismic.elastic.fields import REACH
 from fathometer.seismic.elastic.homogeneous import EQUATIONS, homogeneous
 from fathometer.seismic.elastic.layers import cells_in_layers
 from fathometer.seismic.elastic.peak_map import write_peaks
+from fathometer.seismic.elastic.propagator import ElasticPropagator
 from fathometer.seismic.elastic.receivers import receiver_points
 from fathometer.seismic.elastic.setup import prepare_elastic
 from fathometer.seismic.survey import survey_of
@@ -79,6 +81,20 @@ def step_rates(threads: ThreadCounts, seconds_of: SecondsOf, say: Callable[[str]
                 points=points,
                 points_per_second=STEPS * points / once,
             )
+
+
+def cut_works(
+    pair: MPI.Intracomm,
+    threads: ThreadCounts,
+    least_of: Callable[[Sequence[float]], float],
+    say: Callable[[str], None],
+) -> Iterator[CutWork]:
+    """Of the equation without attenuation."""
+
+    def make(shape: Index3, ranks: Index3, comm: MPI.Intracomm) -> ElasticPropagator:
+        return homogeneous(shape, MultiaxialPml().width, False, False, ranks=ranks, comm=comm)
+
+    return cut_work.cut_works({"elastic": make}, pair, threads, least_of, say)
 
 
 def layer_work(dimensions: int, threads: ThreadCounts, steps: int, seconds_of: SecondsOf) -> float:

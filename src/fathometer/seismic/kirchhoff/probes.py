@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from mpi4py import MPI
 
 from fathometer import _native
 from fathometer.grid.grid import Grid
 from fathometer.parallel.threads import Binding, ThreadCounts
-from fathometer.plan.machine_file import Rate, SumRate
+from fathometer.plan.machine_file import CutWork, Rate, SumRate
 from fathometer.runs.checksum import checksum
 from fathometer.runs.exact_sum import LIMBS, add, top_of
 from fathometer.runs.probes import SecondsOf
@@ -117,6 +118,16 @@ class SumCase:
 
 def step_rates(threads: ThreadCounts, seconds_of: SecondsOf, say: Callable[[str], None]) -> Iterator[Rate]:
     """There are no time steps."""
+    return iter(())
+
+
+def cut_works(
+    pair: MPI.Intracomm,
+    threads: ThreadCounts,
+    least_of: Callable[[Sequence[float]], float],
+    say: Callable[[str], None],
+) -> Iterator[CutWork]:
+    """Nor are there cuts that steps cross."""
     return iter(())
 
 
