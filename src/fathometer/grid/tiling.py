@@ -65,9 +65,9 @@ def diamond_rows(height: int, reach: int, stages: int) -> int:
     return 2 * height * reach * stages
 
 
-def slab_rows(halo: int, radius: int, stages: int) -> int:
+def slab_rows(radius: int, stages: int) -> int:
     """Rows of a rank from which on a grid is shared along y alone: the lowest diamonds fit, across its cuts too."""
-    return diamond_rows(lowest_diamonds(stages), stage_reach(halo, radius), stages)
+    return diamond_rows(lowest_diamonds(stages), stage_reach(radius, radius), stages)
 
 
 @dataclass(frozen=True)

@@ -70,15 +70,18 @@ class Decomposition:
         return x1 - x0, y1 - y0, z1 - z0
 
     def _bounds(self, end: int) -> Index3:
-        x, y, z = (self.parts(axis)[part][end] for axis, part in enumerate(self.coordinates))
+        x, y, z = (self._part(axis, part)[end] for axis, part in enumerate(self.coordinates))
         return x, y, z
+
+    def _part(self, axis: int, part: int) -> tuple[int, int]:
+        if self.cuts is None:
+            return split(self.shape[axis], self.ranks[axis], part)
+        edges = 0, *self.cuts[axis], self.shape[axis]
+        return edges[part], edges[part + 1]
 
     def parts(self, axis: int) -> list[tuple[int, int]]:
         """Half-open ranges of the cells of an axis that its ranks own, in order."""
-        cells, count = self.shape[axis], self.ranks[axis]
-        if self.cuts is None:
-            return [split(cells, count, part) for part in range(count)]
-        return list(itertools.pairwise((0, *self.cuts[axis], cells)))
+        return [self._part(axis, part) for part in range(self.ranks[axis])]
 
     def neighbour(self, offset: Sequence[int]) -> int | None:
         """Rank at `offset` (-1, 0, 1 per axis) from this one; None outside the grid."""

@@ -286,7 +286,7 @@ class _Layouts:
         layout, cuts = self._layout, None
         if groups == 1 and layout.survey.imaging.aperture is None:
             room = self.budget * nodes / math.prod(ranks) - self._machine.process_bytes
-            cuts = self._work.shares(time, ranks, room).cuts
+            cuts = self._work.cuts_with(time, ranks, room)
         whole = self._predict(time, ranks, nodes, self._machine, self._store, groups, cuts)
         return whole.with_computed(self._work.computed_shares(ranks, cuts))
 

@@ -102,7 +102,7 @@ class SeismicProbes:
             physics.flops_per_point(order, shape[1] == 1),
             ITEM_BYTES * physics.fewest_moves,
             order // 2,
-            None if shape[1] == 1 else slab_rows(order // 2, order // 2, physics.stages),
+            None if shape[1] == 1 else slab_rows(order // 2, physics.stages),
             {
                 "wavefields": ITEM_BYTES * 2 * physics.fields * x * y * z // ranks,
                 "model": ITEM_BYTES * 2 * physics.models * x * y * z // ranks,  # and what it is made of

@@ -27,7 +27,7 @@ from fathometer.seismic.shots.injection import source_series
 from fathometer.seismic.shots.offsets import receivers_by_bin
 from fathometer.seismic.shots.shot import Shot
 from fathometer.seismic.traces.time_axis import TimeAxis
-from fathometer.seismic.waves.cone import ActiveRows, Speeds, block_cells
+from fathometer.seismic.waves.cone import ActiveRows, Speeds, along_axis, block_cells
 from fathometer.seismic.waves.points import sinc_points
 
 PHASE = "first arrivals"
@@ -171,7 +171,7 @@ class Loop:
         for axis in (0, 1):  # between bins in proportion
             places = np.interp(parts[axis], bins[axis], np.arange(len(bins[axis])))
             low = np.minimum(places.astype(int), len(bins[axis]) - 2)
-            share = _along_axis(places - low, axis + 1)
+            share = along_axis(places - low, axis + 1)
             sums = np.take(sums, low, axis + 1) * (1 - share) + np.take(sums, low + 1, axis + 1) * share
         return np.diff(np.diff(np.diff(sums, axis=0), axis=1), axis=2)
 
@@ -221,10 +221,6 @@ def is_wanted(layout: SurveyLayout, time: TimeAxis) -> bool:
     shape = layout.grid.full_shape
     blocks = math.prod(-(-n // c) for n, c in zip(shape, block_cells(layout.grid), strict=True))
     return BLOCK_UPDATES * blocks < EXPECTED * math.prod(shape) * time.steps
-
-
-def _along_axis(values: np.ndarray, axis: int) -> np.ndarray:
-    return values.reshape([-1 if a == axis else 1 for a in range(3)])
 
 
 def _steps(steps: np.ndarray, time: TimeAxis) -> np.ndarray:

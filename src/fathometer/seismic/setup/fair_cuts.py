@@ -63,10 +63,7 @@ class Work:
 
     def shares(self, time: TimeAxis, ranks: Index3, room: float = math.inf) -> Shares:
         """Of ranks that share the grid along x, y, z. room: bytes that each of them may take."""
-        cuts = self.cuts(ranks)
-        if cuts is not None:
-            shared = Decomposition(self.layout.grid.full_shape, ranks, cuts=cuts)
-            cuts = cuts if bytes_of_largest(self.layout, time, shared) <= room else None
+        cuts = self.cuts_with(time, ranks, room)
         parts = [loop.computed(parts_of(self.layout, ranks, cuts), INSTANTS) for loop in self.loops]
         most = sum(float(part.max(axis=(1, 2)).sum()) for part in parts)
         mean = sum(float(part.mean(axis=(1, 2)).sum()) for part in parts)
@@ -84,6 +81,14 @@ class Work:
             most[loop.name] = most.get(loop.name, 0.0) + computed
             whole[loop.name] = whole.get(loop.name, 0.0) + float(largest * loop.cone.time.steps)
         return {name: most[name] / whole[name] for name in most}
+
+    def cuts_with(self, time: TimeAxis, ranks: Index3, room: float) -> Cuts | None:
+        """The same as `cuts`; None, too, where a rank would take more than `room` bytes."""
+        cuts = self.cuts(ranks)
+        if cuts is None:
+            return None
+        shared = Decomposition(self.layout.grid.full_shape, ranks, cuts=cuts)
+        return cuts if bytes_of_largest(self.layout, time, shared) <= room else None
 
     def cuts(self, ranks: Index3) -> Cuts | None:
         """For equal sums of the work; None where they gain little over equal parts."""
@@ -124,10 +129,8 @@ class Work:
 
 def parts_of(layout: SurveyLayout, ranks: Index3, cuts: Cuts | None) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Along x and y, where parts begin and the last one ends."""
-    x, y = (
-        (0, *(cuts[axis] if cuts else (split(n, p, part)[0] for part in range(1, p))), n)
-        for axis, (n, p) in enumerate(zip(layout.grid.full_shape[:2], ranks[:2], strict=True))
-    )
+    shared = Decomposition(layout.grid.full_shape, ranks, cuts=cuts)
+    x, y = ((0, *(last for _, last in shared.parts(axis))) for axis in (0, 1))
     return x, y
 
 

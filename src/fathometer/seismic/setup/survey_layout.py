@@ -109,7 +109,7 @@ class SurveyLayout(SurveyHeaders):
         one_at_a_time = not preferred_store(history).all_in_memory or history.encoding not in ("auto", PLAIN)
         if self.grid.two_dimensional or (self.imaging and one_at_a_time):
             return None
-        return slab_rows(self.radius, self.radius, self.physics.stages)
+        return slab_rows(self.radius, self.physics.stages)
 
     def on(self, shot: Shot) -> SurveyLayout:
         """The same for one shot, on its window of the model ([imaging] aperture); the whole model without one."""

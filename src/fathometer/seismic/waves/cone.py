@@ -133,7 +133,7 @@ class Speeds:
                 if math.isfinite(h):
                     cells = np.arange(nodes[axis]) * self.cells[axis] - 0.5 - points.nearest[0, axis]
                     along = np.maximum(np.abs(cells) - 0.5, 0) * self.grid.spacing[axis]
-                    squares += _along(along**2, axis)
+                    squares += along_axis(along**2, axis)
             return np.asarray(np.sqrt(squares))
         squares = np.full(nodes, np.inf)
         for i, j, k in np.unique(points.nearest // self.cells, axis=0):
@@ -142,7 +142,7 @@ class Speeds:
             if math.isfinite(h):
                 places, nearest = np.arange(nodes[axis]) * h, np.full(nodes, np.inf)
                 for n, place in enumerate(places):
-                    one = np.take(squares, [n], axis) + _along((places - place) ** 2, axis)
+                    one = np.take(squares, [n], axis) + along_axis((places - place) ** 2, axis)
                     np.minimum(nearest, one, out=nearest)
                 squares = nearest
         return np.asarray(np.sqrt(squares))
@@ -194,6 +194,6 @@ def _neighbours(values: np.ndarray, axis: int) -> tuple[np.ndarray, np.ndarray]:
     return np.take(values, range(last - 1), axis), np.take(values, range(1, last), axis)
 
 
-def _along(values: np.ndarray, axis: int) -> np.ndarray:
+def along_axis(values: np.ndarray, axis: int) -> np.ndarray:
     """Values of an axis, for arrays of three."""
     return values.reshape([-1 if a == axis else 1 for a in range(3)])
