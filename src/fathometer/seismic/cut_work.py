@@ -34,11 +34,11 @@ class Wave(TimeStepper, Protocol):
         """Free the halo exchanges."""
 
 
-Make = Callable[[Index3, Index3, MPI.Intracomm], Wave]  # of cells, ranks along x, y, z, and these ranks
+MakeWave = Callable[[Index3, Index3, MPI.Intracomm], Wave]  # of cells, ranks along x, y, z, and these ranks
 
 
 def cut_works(
-    equations: Mapping[str, Make],
+    equations: Mapping[str, MakeWave],
     pair: MPI.Intracomm,
     threads: ThreadCounts,
     least_of: Callable[[Sequence[float]], float],

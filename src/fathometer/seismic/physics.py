@@ -6,7 +6,7 @@ this module is read in every process.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -21,9 +21,10 @@ if TYPE_CHECKING:
     from mpi4py import MPI
 
     from fathometer.parallel.threads import Binding, ThreadCounts
-    from fathometer.plan.machine_file import CutWork, Machine, Rate
+    from fathometer.plan.machine_file import Machine, Rate
     from fathometer.runs.context import Context, Outcome
     from fathometer.runs.probes import SecondsOf
+    from fathometer.seismic.cut_work import MakeWave
     from fathometer.seismic.survey import Survey
 
 
@@ -34,14 +35,8 @@ class PhysicsProbes(Protocol):
         """Rates of its time steps."""
         ...
 
-    def cut_works(
-        self,
-        pair: MPI.Intracomm,
-        threads: ThreadCounts,
-        least_of: Callable[[Sequence[float]], float],
-        say: Callable[[str], None],
-    ) -> Iterable[CutWork]:
-        """What a cut between two ranks of a host adds to its time steps."""
+    def shared_waves(self) -> Mapping[str, MakeWave]:
+        """By equation, what makes a wavefield at rest that ranks share: see cut_work.py."""
         ...
 
     def machine_figures(

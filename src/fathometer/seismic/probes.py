@@ -25,6 +25,7 @@ from fathometer.runs.probes import SecondsOf, StepCost
 from fathometer.runs.small_runs import ends_of, small_runs
 from fathometer.seismic.acoustic.predict import MODEL_ITEM
 from fathometer.seismic.acoustic.probes import MATERIALS
+from fathometer.seismic.cut_work import cut_works
 from fathometer.seismic.physics import PHYSICS as ALL_PHYSICS
 from fathometer.seismic.waves.homogeneous import Homogeneous, NoBoundary
 from fathometer.seismic.waves.physics import PHYSICS
@@ -128,8 +129,8 @@ class SeismicProbes:
         say: Callable[[str], None],
     ) -> Iterator[CutWork]:
         """Of all physics."""
-        for physics in ALL_PHYSICS.values():
-            yield from physics.probes().cut_works(pair, threads, least_of, say)
+        waves = {name: make for of in ALL_PHYSICS.values() for name, make in of.probes().shared_waves().items()}
+        return cut_works(waves, pair, threads, least_of, say)
 
     def machine_figures(
         self, folder: Path, threads: ThreadCounts, binding: Binding, seconds_of: SecondsOf, say: Callable[[str], None]

@@ -6,7 +6,7 @@ Time steps are those of homogeneous models, with absorbing boundaries and no sea
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,9 +19,9 @@ from fathometer.grid.grid import Grid
 from fathometer.grid.tuning import tune
 from fathometer.parallel.decomposition import Index3
 from fathometer.parallel.threads import Binding, ThreadCounts
-from fathometer.plan.machine_file import CutWork, Rate
+from fathometer.plan.machine_file import Rate
 from fathometer.runs.probes import SecondsOf
-from fathometer.seismic import cut_work
+from fathometer.seismic.cut_work import MakeWave
 from fathometer.seismic.model.extremes import extremes
 from fathometer.seismic.traces.dispersion import adjoint_of_inverse, inverse_transform
 from fathometer.seismic.traces.resampling import resample
@@ -76,19 +76,14 @@ def machine_figures(
     yield {"step_seconds": step_seconds(seconds_of)}
 
 
-def cut_works(
-    pair: MPI.Intracomm,
-    threads: ThreadCounts,
-    least_of: Callable[[Sequence[float]], float],
-    say: Callable[[str], None],
-) -> Iterator[CutWork]:
+def shared_waves() -> dict[str, MakeWave]:
     """Of both equations."""
 
     def make(material: Material, shape: Index3, ranks: Index3, comm: MPI.Intracomm) -> Propagator:
         x, y, z = (n - 2 * Pml().width for n in shape)
         return Homogeneous((x, y, z), material, Pml(), ranks=ranks, comm=comm).propagator
 
-    return cut_work.cut_works({name: partial(make, of) for name, of in MATERIALS.items()}, pair, threads, least_of, say)
+    return {name: partial(make, material) for name, material in MATERIALS.items()}
 
 
 def trace_seconds(threads: ThreadCounts, seconds_of: SecondsOf) -> dict[str, float]:

@@ -20,10 +20,10 @@ from fathometer.grid.tuning import tune
 from fathometer.parallel.decomposition import Decomposition, Index3
 from fathometer.parallel.threads import Binding, ThreadCounts
 from fathometer.plan.elastic_rates import ElasticRates
-from fathometer.plan.machine_file import CutWork, Rate
+from fathometer.plan.machine_file import Rate
 from fathometer.runs.probes import SecondsOf
 from fathometer.runs.small_runs import ends_of, small_runs
-from fathometer.seismic import cut_work
+from fathometer.seismic.cut_work import MakeWave
 from fathometer.seismic.elastic.fields import REACH
 from fathometer.seismic.elastic.homogeneous import EQUATIONS, homogeneous
 from fathometer.seismic.elastic.layers import cells_in_layers
@@ -83,18 +83,13 @@ def step_rates(threads: ThreadCounts, seconds_of: SecondsOf, say: Callable[[str]
             )
 
 
-def cut_works(
-    pair: MPI.Intracomm,
-    threads: ThreadCounts,
-    least_of: Callable[[Sequence[float]], float],
-    say: Callable[[str], None],
-) -> Iterator[CutWork]:
+def shared_waves() -> dict[str, MakeWave]:
     """Of the equation without attenuation."""
 
     def make(shape: Index3, ranks: Index3, comm: MPI.Intracomm) -> ElasticPropagator:
         return homogeneous(shape, MultiaxialPml().width, False, False, ranks=ranks, comm=comm)
 
-    return cut_work.cut_works({"elastic": make}, pair, threads, least_of, say)
+    return {"elastic": make}
 
 
 def layer_work(dimensions: int, threads: ThreadCounts, steps: int, seconds_of: SecondsOf) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -11,15 +11,15 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from mpi4py import MPI
 
 from fathometer import _native
 from fathometer.grid.grid import Grid
 from fathometer.parallel.threads import Binding, ThreadCounts
-from fathometer.plan.machine_file import CutWork, Rate, SumRate
+from fathometer.plan.machine_file import Rate, SumRate
 from fathometer.runs.checksum import checksum
 from fathometer.runs.exact_sum import LIMBS, add, top_of
 from fathometer.runs.probes import SecondsOf
+from fathometer.seismic.cut_work import MakeWave
 from fathometer.seismic.kirchhoff.operator import EVERYWHERE, VERTICAL, OperatorSettings, TileOperator, nodes, segments
 from fathometer.seismic.kirchhoff.series import FINER, SeriesFilter
 from fathometer.seismic.kirchhoff.velocities.velocities import velocities_of
@@ -121,14 +121,9 @@ def step_rates(threads: ThreadCounts, seconds_of: SecondsOf, say: Callable[[str]
     return iter(())
 
 
-def cut_works(
-    pair: MPI.Intracomm,
-    threads: ThreadCounts,
-    least_of: Callable[[Sequence[float]], float],
-    say: Callable[[str], None],
-) -> Iterator[CutWork]:
-    """Nor are there cuts that steps cross."""
-    return iter(())
+def shared_waves() -> dict[str, MakeWave]:
+    """There are no waves that ranks share."""
+    return {}
 
 
 def machine_figures(
