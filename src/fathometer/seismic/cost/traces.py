@@ -8,7 +8,6 @@ import numpy as np
 
 from fathometer.parallel.decomposition import Index3, split
 from fathometer.seismic.setup.survey_layout import SurveyLayout
-from fathometer.seismic.shots.shot import Shot
 from fathometer.seismic.waves.points import HALF_WIDTH
 
 SAMPLE_BYTES = 4  # of a trace in a file: float32
@@ -23,7 +22,7 @@ def trace_counts(layout: SurveyLayout, ranks: Index3) -> tuple[int, int]:
         if spread not in by_rank_of_spread:
             places = [
                 np.searchsorted(starts, cells, "right") - 1
-                for starts, cells in zip(_block_starts(layout, ranks), _receiver_cells(layout, shot), strict=True)
+                for starts, cells in zip(_block_starts(layout, ranks), layout.nearest_cells(shot), strict=True)
             ]
             by_rank_of_spread[spread] = np.bincount(np.ravel_multi_index(places, ranks), minlength=len(by_rank))
         by_rank += by_rank_of_spread[spread]
@@ -40,7 +39,7 @@ def trace_halo_bytes(layout: SurveyLayout, ranks: Index3) -> int:
         if spread not in near_cuts_of_spread:
             near_cuts_of_spread[spread] = sum(
                 int(((cells >= cut - HALF_WIDTH) & (cells < cut + HALF_WIDTH)).sum())
-                for starts, cells in zip(_block_starts(layout, ranks), _receiver_cells(layout, shot), strict=True)
+                for starts, cells in zip(_block_starts(layout, ranks), layout.nearest_cells(shot), strict=True)
                 for cut in starts[1:]
             )
         near_cuts += near_cuts_of_spread[spread]
@@ -50,9 +49,3 @@ def trace_halo_bytes(layout: SurveyLayout, ranks: Index3) -> int:
 def _block_starts(layout: SurveyLayout, ranks: Index3) -> list[list[int]]:
     """The first cell of each block, along x, y, z."""
     return [[split(n, p, c)[0] for c in range(p)] for n, p in zip(layout.grid.full_shape, ranks, strict=True)]
-
-
-def _receiver_cells(layout: SurveyLayout, shot: Shot) -> np.ndarray:
-    """The cells of a shot's receivers in the padded grid, (3, n) int64."""
-    cells: np.ndarray = np.rint(layout.grid.to_cells(shot.receivers)).astype(np.int64)
-    return cells.T

@@ -207,8 +207,29 @@ class SurveyLayout(SurveyHeaders):
         spreads = [self.grid.to_cells(positions) for positions in distinct_positions(self.acquisition)]
         return [np.ascontiguousarray(cells[np.argsort(cells[:, 0])].T) for cells in spreads]
 
+    def nearest_cells(self, shot: Shot) -> np.ndarray:
+        """The cells of a shot's receivers in the padded grid, (3, n) int64; many shots share theirs."""
+        spread = id(shot.receivers)
+        if spread not in self._nearest_cells:
+            self._nearest_cells[spread] = np.rint(self.grid.to_cells(shot.receivers)).astype(np.int64).T
+        return self._nearest_cells[spread]
+
+    @cached_property
+    def _nearest_cells(self) -> dict[int, np.ndarray]:
+        return {}
+
     def _receivers(self, block: Decomposition) -> tuple[int, int]:
-        """Most receivers of a shot that touch a block, and most of any shot."""
+        """Most receivers of a shot that touch a block, and most of any shot. Plans ask often for the same block."""
+        ends = block.lo, block.hi
+        if ends not in self._receivers_of:
+            self._receivers_of[ends] = self._count_receivers(block)
+        return self._receivers_of[ends]
+
+    @cached_property
+    def _receivers_of(self) -> dict[tuple[Index3, Index3], tuple[int, int]]:
+        return {}
+
+    def _count_receivers(self, block: Decomposition) -> tuple[int, int]:
         own = most = 0
         for spread in self._spreads:
             most = max(most, spread.shape[1])
