@@ -18,6 +18,7 @@ from benchmarks.elastic_devito import elastic_devito
 from benchmarks.elastic_plan import elastic_plan
 from benchmarks.farm import farm, farm_masters, farm_others, farm_writing
 from benchmarks.flow import flow_plan, flow_steps
+from benchmarks.fresh_memory import fresh_memory
 from benchmarks.history import history, saturated
 from benchmarks.index import index
 from benchmarks.kernel import kernel
@@ -54,6 +55,7 @@ MEASURES: dict[str, Callable[[int, bool], Table]] = {
     "sides": sides,
     "stencil": stencil,
     "shared-grid": shared_grid,
+    "fresh-memory": fresh_memory,
     "ledger": ledger,
     "plan": plan,
     "small-plans": small_plans,

@@ -18,7 +18,7 @@ from statistics import median
 import numpy as np
 
 from benchmarks.command import clean, fathometer
-from benchmarks.stencil import SURVEY
+from benchmarks.one_shot import EVERY, migration, modelled
 from benchmarks.table import Table
 from fathometer import _native
 from fathometer.config.sections import TuningTable
@@ -31,7 +31,7 @@ from fathometer.seismic.waves.homogeneous import SPACING, VELOCITY, VTI, Homogen
 RELEASE = "devito==4.8.23"
 ENVIRONMENT = Path(__file__).resolve().parent.parent / "build" / "devito"
 PROGRAM = Path(__file__).resolve().parent / "devito_program.py"
-STEPS, CHECKED, EVERY = 40, 12, 5
+STEPS, CHECKED = 40, 12
 LOOPS = ("source propagation", "receiver propagation", "history push", "history pop", "between time steps")
 
 
@@ -136,33 +136,20 @@ def _time_steps(side: int, threads: int, rounds: int) -> tuple[str, ...]:
 
 def _migrations(shape: tuple[int, int, int], steps: int, threads: int, rounds: int) -> list[tuple[str, ...]]:
     """Ours as a user has it: with a cache of tilings that is empty at first."""
-    x, y = (50.0 * ((n - 16) // 4) for n in shape[:2])  # of the last receivers
-    geometry = (
-        f"sources = {{x = {x / 2}, y = {y / 2}, z = 60.0}}\n"
-        f"receivers = {{x = [100.0, {x}, 50.0], y = [100.0, {y}, 50.0], z = 56.0}}"
-    )
     cones = {"off": "1.8", "auto": "2.0"}
     theirs: list[float] = []
     shares: list[float] = []
     ours: dict[str, list[float]] = {cone: [] for cone in cones}
     with tempfile.TemporaryDirectory() as folder:
         os.environ["XDG_CACHE_HOME"] = folder
-        depth = np.arange(shape[2], dtype=np.float32)
-        np.save(f"{folder}/vp.npy", np.broadcast_to(1800 + 5 * depth, shape))
-        shots = SURVEY.format(acquisition=geometry, name="shots", duration=steps / 600)
-        (Path(folder) / "shots.toml").write_text(shots)
-        for cone in cones:
-            text = SURVEY.format(
-                acquisition='gathers = "shots/shots.segy"', name=cone, duration=f'{steps / 600}\ncone = "{cone}"'
-            )
-            (Path(folder) / f"{cone}.toml").write_text(f"{text}[imaging]\nevery = {EVERY}\n")
-        fathometer("model", f"{folder}/shots.toml", "--quiet")
+        modelled(folder, shape, steps)
+        surveys = {cone: migration(folder, steps, cone, cone) for cone in cones}
         padded = [n + 16 for n in shape]
         with Devito(threads, shape=padded, steps=steps, every=EVERY, model=[0.08, 0.07, 0.065]) as other:
             for _ in range(rounds):
                 theirs.append(sum(other.ask(loop) for loop in ("forward", "backward")) / steps)
-                for cone in cones:
-                    fathometer("migrate", f"{folder}/{cone}.toml", "--quiet", "--overwrite")
+                for cone, survey in surveys.items():
+                    fathometer("migrate", survey, "--quiet", "--overwrite")
                     run = json.loads((Path(folder) / cone / "run.json").read_text())
                     ours[cone].append(seconds(run["ledger"], LOOPS) / int(run["results"]["steps"]))
                     shares += [figure["value"] for figure in run["figures"] if figure["name"] == "kernel share"]

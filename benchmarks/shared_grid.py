@@ -10,10 +10,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-import numpy as np
-
 from benchmarks.command import fathometer, on_ranks
-from benchmarks.stencil import SURVEY
+from benchmarks.one_shot import migration, modelled
 from benchmarks.table import Table
 from fathometer.lab.statistics.ratios import ratio
 
@@ -100,11 +98,6 @@ def _steps(threads: int, rounds: int, quick: bool) -> Iterator[tuple[str, ...]]:
 def _migrations(threads: int, rounds: int, quick: bool) -> Iterator[tuple[str, ...]]:
     """Of commands, as users start them; their tilings are learned in a round that does not count."""
     shape, steps = ((80, 80, 60), 60) if quick else ((240, 240, 200), 600)
-    x, y = (50.0 * ((n - 16) // 4) for n in shape[:2])  # of the last receivers
-    geometry = (
-        f"sources = {{x = {x / 2}, y = {y / 2}, z = 60.0}}\n"
-        f"receivers = {{x = [100.0, {x}, 50.0], y = [100.0, {y}, 50.0], z = 56.0}}"
-    )
     ways: dict[str, tuple[int, int, list[int]]] = {
         "threads": (1, threads, [1, 1, 1]),
         "y": (threads, 1, [1, threads, 1]),
@@ -112,22 +105,14 @@ def _migrations(threads: int, rounds: int, quick: bool) -> Iterator[tuple[str, .
     }
     with tempfile.TemporaryDirectory() as folder:
         os.environ["XDG_CACHE_HOME"] = folder
-        depth = np.arange(shape[2], dtype=np.float32)
-        np.save(f"{folder}/vp.npy", np.broadcast_to(1800 + 5 * depth, shape))
-        shots = SURVEY.format(acquisition=geometry, name="shots", duration=steps / 600)
-        (Path(folder) / "shots.toml").write_text(shots)
-        fathometer("model", f"{folder}/shots.toml", "--quiet")
+        modelled(folder, shape, steps)
         found: dict[str, dict[str, Seconds]] = {cone: {way: {} for way in ways} for cone in ALL_CELLS}
         for number in range(-1, rounds):
             for cone in ALL_CELLS:
                 for way, (ranks, each, cut) in ways.items():
                     if way == "x" and number > 0 and number % RARE:
                         continue
-                    duration = f'{steps / 600}\ncone = "{cone}"'
-                    text = SURVEY.format(acquisition='gathers = "shots/shots.segy"', name="image", duration=duration)
-                    text += f"[imaging]\nevery = 5\n[parallel]\ndecomposition = {cut}\n"
-                    survey = Path(folder) / "image.toml"
-                    survey.write_text(text)
+                    survey = migration(folder, steps, cone, more=f"[parallel]\ndecomposition = {cut}\n")
                     fathometer("migrate", survey, "--ranks", ranks, "--threads", each, "--quiet", "--overwrite")
                     run: dict[str, Any] = json.loads((Path(folder) / "image" / "run.json").read_text())
                     kernel = next(figure["value"] for figure in run["figures"] if figure["name"] == "kernel")
