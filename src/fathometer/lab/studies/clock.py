@@ -45,6 +45,17 @@ def check_clock(hertz: object, cpus: Path = CPUS) -> None:
             raise InputError(f"[runs] clock: found {hertz:g} Hz; allowed: {limits[0]:g} to {limits[1]:g}")
 
 
+def clock_limits(cpus: Path = CPUS) -> tuple[float, float] | None:
+    """Lowest and highest clock that this user can set, Hz; None where it cannot be set."""
+    try:
+        folder = _folders(cpus)[0]
+        low, high = (1000.0 * int((folder / f"cpuinfo_{word}_freq").read_text()) for word in ("min", "max"))
+        check_clock(high, cpus)
+    except (IndexError, OSError, ValueError, InputError):
+        return None
+    return low, high
+
+
 @contextmanager
 def clock_set(hertz: float | None, state: Path, cpus: Path = CPUS) -> Iterator[None]:
     """Within the block all cpus run at this clock; None: as they do. state: the file that holds what it was before.

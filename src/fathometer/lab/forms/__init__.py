@@ -1,0 +1,1 @@
+"""Forms: published tables, each made by one command (`fathometer study forms`)."""

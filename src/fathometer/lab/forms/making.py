@@ -1,0 +1,282 @@
+"""A form's study file: what is asked for and what the machine offers, filled into the form's text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fathometer.base.errors import InputError, shortened
+from fathometer.lab.forms.applications import PROGRAMS, Program
+from fathometer.lab.forms.form import Form
+from fathometer.lab.forms.here import Here, powers
+from fathometer.lab.recipes.recipe import load_recipe
+
+FOLDER, LOGS, NOTHING = "folder", "logs", ""
+VIRTUAL = (
+    "The nodes are namespaces on one machine and share its memory, disk and cores: messages, bytes and what links of up "
+    "to some Gbit/s cost are as on any cluster, the speed of many nodes is not."
+)
+_NODES = re.compile(r"[0-9]+")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the command line asks for.
+
+    Attributes:
+        input: a file or folder; None: the form's own. kind: what that is: the name of an application, folder or logs.
+        nodes: to run on; none: as the machine has. quick: small and soon. record: a study of another machine. deck: of
+        OPM Flow. machine: a machine file for predictions.
+    """
+
+    input: Path | None = None
+    kind: str = NOTHING
+    nodes: tuple[int, ...] = ()
+    quick: bool = False
+    record: Path | None = None
+    deck: Path | None = None
+    machine: Path | None = None
+
+
+@dataclass(frozen=True)
+class Made:
+    """The text of a study file, and what it leaves out, a line each."""
+
+    text: str
+    notes: Sequence[str]
+
+
+def made(form: Form, asked: Asked, machine: Here) -> Made:
+    """The study of a form.
+
+    Raises InputError for an input that the form cannot take, and where nothing of it can be run here.
+    """
+    kind = _kind(form, asked)
+    notes: list[str] = []
+    values = dict(form.head.values)
+    if asked.quick:
+        values |= form.head.quick
+    values |= _of_input(form, asked, kind)
+    values |= _of_machine(form, asked, machine, notes)
+    values |= _of_beside(form, asked, kind, machine, notes)
+    said = [form.head.cannot if asked.quick else "", VIRTUAL if values["virtual"] else "", *notes]
+    values["limits"] = _inner(" ".join(filter(None, said)))
+    values["title"] = _inner(form.head.title)
+    values["published"] = _inner(form.head.source)
+    text = form.filled(_twice(values))
+    return Made(text, notes)
+
+
+def _twice(values: Mapping[str, str]) -> dict[str, str]:
+    """Values in which other names are filled in: the title, and blocks of the head."""
+    filled = dict(values)
+    for name, text in values.items():
+        if "$" in text:
+            filled[name] = re.sub(r"\$([a-z_]+)", lambda found: values.get(found[1], ""), text)
+    return filled
+
+
+def _kind(form: Form, asked: Asked) -> str:
+    """Of the input; the form's own where none is given. Raises InputError where it cannot be taken."""
+    inputs = form.head.inputs
+    allowed = ", ".join(_named(kind) for kind in inputs)
+    if asked.input is None:
+        if not form.head.default:
+            raise InputError(f"--form {form.name}: found no input; needed: {allowed}")
+        return form.head.default
+    if asked.kind in inputs:
+        return asked.kind
+    if asked.input.is_dir():
+        folders = [kind for kind in inputs if kind in (FOLDER, LOGS)]
+        if folders:
+            return folders[0]
+    raise InputError(
+        f"--form {form.name}: found {asked.input}, {_named(asked.kind or FOLDER)}; allowed: {allowed}"
+    )
+
+
+def _named(kind: str) -> str:
+    return {
+        FOLDER: "a folder",
+        LOGS: "a folder of logs",
+        "seismic": "a survey",
+        "reactive": "a reactive flow",
+        "farm": "a farm of tasks",
+    }.get(kind, f"{'an' if kind[:1] in 'aeiou' else 'a'} {kind} file")
+
+
+def _of_input(form: Form, asked: Asked, kind: str) -> dict[str, str]:
+    """The application, what prepares its input, and what is known of it."""
+    values = {f"is_{kind}": "yes", "kind": kind, "input": "" if asked.input is None else quoted(_absolute(asked.input))}
+    values["name"] = _inner(asked.input.name if asked.input is not None else "the built-in example")
+    if kind not in PROGRAMS:
+        return values | ({"given": "yes"} if asked.input is not None else {"own": "yes"})
+    program = PROGRAMS[kind]
+    place = quoted(_absolute(asked.input)) if asked.input is not None else quoted(program.made)
+    short = program.short if asked.input is None else {}
+    lines = [f"recipe = {quoted(program.recipe)}", f"{program.parameter} = {place}"]
+    lines += [f'set."{name}" = {toml(value)}' for name, value in short.items()]
+    values |= {
+        "recipe": program.recipe,
+        "program": "\n".join(lines),
+        "prepare": "" if asked.input is not None else _prepare(program),
+        "rate": program.rate or "total",
+        "share": program.share,
+        "figures": _figures(program),
+    }
+    return values | _tunings(program, asked.quick)
+
+
+def _prepare(program: Program) -> str:
+    return f"[[prepare]]\ncommand = {toml(list(program.demo))}\nmakes = [{quoted(program.made)}]"
+
+
+def _figures(program: Program) -> str:
+    """Total and kernel, or what the recipe has of them."""
+    known = [figure.name for figure in load_recipe(program.recipe, Path()).figure]
+    return toml([name for name in ("total", "kernel") if name in known])
+
+
+def _tunings(program: Program, quick: bool) -> dict[str, str]:
+    """Of an application: lines that set its keys, the factors, and their names."""
+    asked = program.quick if quick and program.quick else program.tunings
+    names = {key: key.rpartition(".")[2] for key in asked}
+    return {
+        "tuned": "\n".join(f'set."{key}" = "{{{name}}}"' for key, name in names.items()),
+        "tunings": "\n".join(f"{names[key]} = {toml(list(values))}" for key, values in asked.items()),
+        "tuning_names": toml(list(names.values())),
+        "first_tunings": ", ".join(f"{names[key]} = {toml(values[0])}" for key, values in asked.items()),
+    }
+
+
+def _of_machine(form: Form, asked: Asked, machine: Here, notes: list[str]) -> dict[str, str]:
+    """Nodes, or ranks where there are none; placement, links, threads, clocks."""
+    virtual = not machine.allocated and not machine.no_cluster
+    if not machine.on_nodes:
+        if form.head.cluster:
+            raise InputError(f"--form {form.name}: it needs nodes: {machine.no_cluster}")
+        notes.append(f"There are no nodes here ({machine.no_cluster}): ranks of this host stand in their place.")
+    scale = "nodes" if machine.on_nodes else "ranks"
+    most = machine.allocated or machine.cores
+    scales = sorted(asked.nodes) or powers(max(most, 2 if virtual else 1))
+    place = "[placement]\nthreads = 1"
+    if machine.on_nodes:
+        place = '[placement]\nranks = "{nodes}"'
+        place += f"\nthreads = 1\n\n[place]\ncluster = {{nodes = {max(scales)}}}" if virtual else ""
+    if virtual and max(scales) > machine.cores:
+        notes.append(f"{max(scales)} nodes share {machine.cores} cores: what they take says nothing of so many nodes.")
+    threads = [max(1, machine.cores // 2), machine.cores] if machine.cores > 1 else [1]
+    if machine.hardware_threads > 1:
+        threads.append(machine.cores * machine.hardware_threads)
+    return {
+        "scale": scale,
+        "scales": toml(scales),
+        "first": toml(scales[0]),
+        "most": toml(max(scales)),
+        "more": toml([max(scales) * 2**k for k in (1, 2, 3)]),
+        "place": place,
+        "virtual": "yes" if virtual else "",
+        "on_nodes": "yes" if machine.on_nodes else "",
+        "allocated": "yes" if machine.allocated else "",
+        "threads": toml(list(dict.fromkeys(threads))),
+        "fewest": toml(threads[0]),
+        "memories": toml(["as it is", "local", "interleave"] if machine.numa > 1 else ["as it is"]),
+        "one_memory": "" if machine.numa > 1 else "yes",
+        "one_thread": "" if machine.hardware_threads > 1 else "yes",
+        "clocks": toml(list(machine.clocks)) if machine.clocks else "",
+        "gluster": "yes" if machine.gluster and virtual else "",
+        "vader": "yes" if machine.shared_memory else "",
+    } | _said_of_machine(form, machine, virtual, notes)
+
+
+def _said_of_machine(form: Form, machine: Here, virtual: bool, notes: list[str]) -> dict[str, str]:
+    """What a form would vary and this machine does not have, a line each."""
+    wants = form.names()
+    if "one_thread" in wants and machine.hardware_threads == 1:
+        notes.append("A core has one hardware thread here: more threads than cores are not compared.")
+    if "one_memory" in wants and machine.numa == 1:
+        notes.append("There is one memory domain here: policies of memory are not compared.")
+    if "clocks" in wants and machine.clocks is None:
+        notes.append("The clock cannot be set here, and is not varied.")
+    if "gluster" in wants and not (machine.gluster and virtual):
+        notes.append("No network folder can be made here (Debian's glusterfs-server and fuse, as root): disks alone.")
+    if "vader" in wants and not machine.shared_memory:
+        notes.append("How MPI copies inside a node is chosen for Open MPI 4 only: left out.")
+    return {}
+
+
+def _of_beside(form: Form, asked: Asked, kind: str, machine: Here, notes: list[str]) -> dict[str, str]:
+    """The record of another machine, a deck, logs, a machine file."""
+    values = {"record": "", "deck": "", "machine": ""}
+    wants = form.names()
+    if asked.machine is not None:
+        values["machine"] = quoted(_absolute(asked.machine))
+    elif "machine" in wants:
+        notes.append("No machine file was given (--on): there is no prediction for more.")
+    if "record" in wants:
+        if asked.record is not None:
+            values["record"] = quoted(_absolute(asked.record))
+        else:
+            notes.append(
+                "There is no record of a second machine (--record): run this form there too, and give its folder here."
+            )
+    if "deck" in wants:
+        if asked.deck is not None:
+            values["deck"] = quoted(_absolute(asked.deck))
+        else:
+            notes.append("No deck of OPM Flow was given (--deck): time migration is the second application.")
+    if kind == LOGS and asked.input is not None:
+        values |= _of_logs(form, asked.input)
+    return values
+
+
+def _of_logs(form: Form, folder: Path) -> dict[str, str]:
+    """Folders of logs by cores, and which of the published cases they are of."""
+    counts = sorted(int(path.name) for path in folder.iterdir() if path.is_dir() and _NODES.fullmatch(path.name))
+    if not counts:
+        raise InputError(
+            f"--form {form.name}: {folder}: found no folder whose name is a number; allowed: a folder for each number "
+            "of cores, such as 64, with rsl.error.0000 and namelist.input"
+        )
+    for count in counts:
+        for name in ("rsl.error.0000", "namelist.input"):
+            if not (folder / str(count) / name).is_file():
+                raise InputError(f"--form {form.name}: {folder / str(count) / name}: not there; needed: {name} of the run")
+    return {"counts": toml(counts), "fewest_cores": toml(counts[0])}
+
+
+def quoted(text: object) -> str:
+    """A string of TOML."""
+    return '"' + _inner(str(text)) + '"'
+
+
+def _inner(text: str) -> str:
+    """A text within the marks of a TOML string."""
+    kept = text.replace("\\", "\\\\").replace('"', '\\"')
+    return "".join(letter if letter.isprintable() else f"\\u{ord(letter):04x}" for letter in kept)
+
+
+def toml(value: Any) -> str:
+    """A value of a study file."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int | float):
+        return repr(value)
+    if isinstance(value, list):
+        return f"[{', '.join(map(toml, value))}]"
+    return quoted(value)
+
+
+def _absolute(path: Path) -> str:
+    return str(path.absolute()).replace("{", "{{").replace("}", "}}")
+
+
+def shown_nodes(text: str) -> tuple[int, ...]:
+    """Numbers of nodes, with commas between. Raises InputError."""
+    words = [word.strip() for word in text.split(",")]
+    if not words or not all(_NODES.fullmatch(word) and 0 < int(word) <= 100_000 for word in words):
+        raise InputError(f"--nodes: found {shortened(text, 40)}; allowed: numbers of nodes, as in 1,2,4")
+    return tuple(dict.fromkeys(map(int, words)))
