@@ -25,8 +25,8 @@ begin = time.perf_counter()
 memory = _native.zerosFloat32((int(sys.argv[2]) // 4 >> 20, 1024, 1024), 0)
 print(time.perf_counter() - begin)
 """
-# Before each: a virtual machine takes back within seconds what a process has left, and gives it again at a rate far below
-# that of memory. All meet it in that state.
+# Before each: a virtual machine takes back within seconds what a process has left, and gives it again at a rate far
+# below that of memory. All meet it in that state.
 PAUSE = 10.0
 SHOWN = ("set up", "first arrivals", "read model", "draw", "report", "start-up")
 
@@ -67,7 +67,8 @@ def fresh_memory(threads: int, quick: bool) -> Table:
         "Fresh memory of a migration",
         f"One pass over as many bytes of fresh pages as the migration of all cells holds at most, by {threads} threads "
         f"in a process of its own; and whole runs of `migrate`, one shot of {' x '.join(map(str, shape))} cells with "
-        f"absorbing layers, {steps} steps, tilings known. {rounds} rounds in turns, each after a pause of {PAUSE:g} s, in which a virtual "
+        f"absorbing layers, {steps} steps, tilings known. {rounds} rounds in turns, each after a pause of {PAUSE:g} s, "
+        "in which a virtual "
         "machine takes back what was freed; medians and ranges, seconds. "
         "Wanted: set-up at most one pass; the share of the time steps in the wall time 0.85.",
         ("what", "memory, GB", "one pass", *SHOWN, "set-up over a pass", "wall", "share of the time steps"),

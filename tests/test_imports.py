@@ -41,7 +41,7 @@ LAYERS = {
         argument_groups command error_lines output registry
     """,
     "fathometer.lab": """
-        calibrate
+        calibrate forms
         measuring
         studies
         io messages stencil
@@ -56,6 +56,7 @@ LAYERS = {
         batch_runner execution
         batch_script
         cluster_runner comparison job preparation selection
+        predictions
         asked store
         mixes
         cluster_launcher parts
@@ -67,8 +68,10 @@ LAYERS = {
     """,
     "fathometer.lab.studies.report": """
         files
+        table_files
         markdown page terminal
-        compared plots
+        further
+        compared functions plots practices
         answer remarks samples tables
         cells colours crossing description needed profiles progress
     """,

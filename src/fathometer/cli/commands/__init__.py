@@ -31,6 +31,7 @@ NAMES = (
     "study_compare",
     "study_export",
     "study_query",
+    "study_forms",
     "cluster_up",
     "cluster_run",
     "cluster_status",

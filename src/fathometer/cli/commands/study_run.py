@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fathometer.base.errors import shortened
+from fathometer.base.errors import InputError, shortened
 from fathometer.base.formatting import duration
 from fathometer.base.ledger import now
 from fathometer.base.option_types import count
@@ -32,18 +32,35 @@ or the budget is spent. Each run is kept as soon as it has ended; a study that w
 it was when the same command is given again. At the end the tables, the page and the Parquet file are
 written into the study's folder. Where [gate] names a baseline, it is run in turns with this build, and the
 exit code is 3 where a figure got worse by more than the tolerance, 4 where that is not decided; it is 1 where
-no run has succeeded."""
+no run has succeeded. With --form a published table is made (`fathometer study forms`): INPUT is an input file
+or a folder, and the study file is written first, to be changed and run again."""
 
 EXAMPLES = """\
   fathometer study run examples/studies/ranks-threads.toml
   fathometer study run study.toml --overwrite
   fathometer study run study.toml --sessions 5 --pause 8h
-  fathometer study run study.toml --output today.study"""
+  fathometer study run study.toml --output today.study
+  fathometer study run --form scaling survey.toml --nodes 1,2,4
+  fathometer study run --form message-profile --quick"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `fathometer study run`."""
-    parser.add_argument("study", type=Path, metavar="STUDY.toml", help="the study file")
+    parser.add_argument(
+        "study", type=Path, nargs="?", metavar="STUDY.toml", help="the study file; with --form the form's input"
+    )
+    parser.add_argument("--form", metavar="NAME", help="make a published table (`fathometer study forms`)")
+    parser.add_argument("--nodes", metavar="N,N...", help="with --form: nodes to run on (as the machine has)")
+    parser.add_argument("--quick", action="store_true", help="with --form: small, under three minutes")
+    parser.add_argument(
+        "--record", type=Path, metavar="STUDY", help="with --form: the same form's folder, from another machine"
+    )
+    parser.add_argument(
+        "--deck", type=Path, metavar="FILE.DATA", help="with --form throughput: of OPM Flow, which then runs beside"
+    )
+    parser.add_argument(
+        "--on", type=Path, metavar="MACHINE.json", help="with --form scaling: the machine file of its predictions"
+    )
     argument_groups.add_results(parser)
     parser.add_argument("--retry-failed", action="store_true", help="make runs that have failed again")
     parser.add_argument("--overwrite", action="store_true", help="remove what an earlier study has left in the folder")
@@ -67,6 +84,7 @@ def run(options: Options) -> None:
     UndecidedError as `require_gate`, and FathometerError where no run has succeeded."""
     from fathometer.lab.studies.comparison import compare_builds, require_gate
     from fathometer.lab.studies.course import require_success, run_study
+    from fathometer.lab.studies.forecast import predict
     from fathometer.lab.studies.preparation import prepare
     from fathometer.lab.studies.report.files import write_answer
     from fathometer.lab.studies.report.profiles import to_be_shown
@@ -74,7 +92,7 @@ def run(options: Options) -> None:
     from fathometer.lab.studies.study import cases_and_designs, in_sessions, ready
     from fathometer.lab.studies.study_file import load_study
 
-    file = load_study(options.study, options.output)
+    file = load_study(study_file(options), options.output)
     cases_and_designs(file)
     prepare(file, printer(options.quiet), options.overwrite)
     if options.prepare:
@@ -88,15 +106,65 @@ def run(options: Options) -> None:
         results = run_study(study, words, options.overwrite, display, options.retry_failed)
     finally:
         display.clear()
+    predict(study)
     write_profile_pages(to_be_shown(file.folder, results), printer(options.quiet))
     for path in write_answer(file.folder, results):
         if not options.quiet:
-            print_line(labelled(path.suffix[1:], path))
+            print_line(labelled(path.suffix[1:] or path.name, path))
     if not options.quiet:
         print_text(text_of_study(results, time.time()))
     require_success(results)
     if study.pairs:
         require_gate(compare_builds(results), options.undecided)
+
+
+def study_file(options: Options) -> Path:
+    """The study file; with --form it is written, beside the folder of the results.
+
+    Raises InputError for options that do not belong together, as `made`, and where another file is there already.
+    """
+    from fathometer.lab.forms.form import form_of
+    from fathometer.lab.forms.here import here
+    from fathometer.lab.forms.making import Asked, made, nodes_of
+    from fathometer.storage import atomic
+
+    if options.form is None:
+        for name in ("nodes", "quick", "record", "deck", "on"):
+            if getattr(options, name):
+                raise InputError(f"--{name}: found without --form; allowed: with it")
+        if options.study is None:
+            raise InputError("study run: found neither STUDY.toml nor --form; needed: one of them")
+        given: Path = options.study
+        return given
+    form = form_of(options.form)
+    source: Path | None = options.study
+    if source is not None and not source.exists():
+        raise InputError(f"--form {form.name}: no {source}; needed: its input")
+    kind = registry.of_input(source).identity.name if source is not None and source.is_file() else ""
+    asked = Asked(
+        source,
+        kind,
+        nodes_of(options.nodes) if options.nodes else (),
+        options.quick,
+        options.record,
+        options.deck,
+        options.on,
+    )
+    study = made(form, asked, here())
+    path = Path(options.output or f"{form.name}.study").with_suffix(".toml")
+    text = study.text.encode()
+    if path.exists() and path.read_bytes() != text and not options.overwrite:
+        raise InputError(
+            f"{path}: holds another study; allowed: --overwrite, --output DIR, or `fathometer study run {path}`, which "
+            "runs that"
+        )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    atomic.write(path, text)
+    if not options.quiet:
+        print_line(labelled("study", path))
+        for note in study.notes:
+            print_line(f"· {note}")
+    return path
 
 
 class _Display:

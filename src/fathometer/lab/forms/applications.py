@@ -1,4 +1,4 @@
-"""What forms know of the applications: their recipe, a small input of their own, what tells their speed, what to tune."""
+"""What forms know of the applications: their recipe, a small input of their own, what tells their speed, tunings."""
 
 from __future__ import annotations
 

@@ -4,13 +4,14 @@
     === study ===
     title = "$title"       a study file in which $names stand for what the input, the machine and --quick decide
 
-A line of the study that begins with "$name: " is there only where that name has a value, and "$name! " only where it has
-none. `$$` is a dollar sign.
+A line of the study that begins with "$name: " is there only where that name has a value, and "$name! " only where it
+has none. `$$` is a dollar sign.
 """
 
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -18,7 +19,6 @@ from pathlib import Path
 from string import Template
 
 from fathometer.base.errors import InputError, did_you_mean, shortened
-from fathometer.config.input_file import read_toml_text, validated
 from fathometer.config.table import Table, key
 
 COLLECTION = Path(__file__).parent / "collection"
@@ -76,7 +76,7 @@ def forms() -> Mapping[str, Form]:
     found = []
     for path in COLLECTION.glob(f"*{SUFFIX}"):
         head, _, study = path.read_text(encoding="utf-8").partition(DIVIDER)
-        found.append(Form(path.stem, validated(Head, read_toml_text(head, path), path), study))
+        found.append(Form(path.stem, Head.model_validate(tomllib.loads(head)), study))
     return {form.name: form for form in sorted(found, key=lambda form: form.head.order)}
 
 
@@ -84,7 +84,5 @@ def form_of(name: str) -> Form:
     """A form by its name. Raises InputError where there is none."""
     known = forms()
     if name not in known:
-        raise InputError(
-            f"--form: found {shortened(name, 40)}; allowed: {', '.join(known)}{did_you_mean(name, known)}"
-        )
+        raise InputError(f"--form: found {shortened(name, 40)}; allowed: {', '.join(known)}{did_you_mean(name, known)}")
     return known[name]

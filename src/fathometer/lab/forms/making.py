@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,10 +15,10 @@ from fathometer.lab.forms.form import Form
 from fathometer.lab.forms.here import Here, powers
 from fathometer.lab.recipes.recipe import load_recipe
 
-FOLDER, LOGS, NOTHING = "folder", "logs", ""
+FOLDER, LOGS, NONE = "folder", "logs", "none"  # kinds of inputs that belong to no application
 VIRTUAL = (
-    "The nodes are namespaces on one machine and share its memory, disk and cores: messages, bytes and what links of up "
-    "to some Gbit/s cost are as on any cluster, the speed of many nodes is not."
+    "The nodes are namespaces on one machine and share its memory, disk and cores: messages, bytes and what links "
+    "of up to some Gbit/s cost are as on any cluster, the speed of many nodes is not."
 )
 _NODES = re.compile(r"[0-9]+")
 
@@ -33,7 +34,7 @@ class Asked:
     """
 
     input: Path | None = None
-    kind: str = NOTHING
+    kind: str = ""
     nodes: tuple[int, ...] = ()
     quick: bool = False
     record: Path | None = None
@@ -61,7 +62,7 @@ def made(form: Form, asked: Asked, machine: Here) -> Made:
         values |= form.head.quick
     values |= _of_input(form, asked, kind)
     values |= _of_machine(form, asked, machine, notes)
-    values |= _of_beside(form, asked, kind, machine, notes)
+    values |= _of_beside(form, asked, kind, notes)
     said = [form.head.cannot if asked.quick else "", VIRTUAL if values["virtual"] else "", *notes]
     values["limits"] = _inner(" ".join(filter(None, said)))
     values["title"] = _inner(form.head.title)
@@ -93,15 +94,14 @@ def _kind(form: Form, asked: Asked) -> str:
         folders = [kind for kind in inputs if kind in (FOLDER, LOGS)]
         if folders:
             return folders[0]
-    raise InputError(
-        f"--form {form.name}: found {asked.input}, {_named(asked.kind or FOLDER)}; allowed: {allowed}"
-    )
+    raise InputError(f"--form {form.name}: found {asked.input}, {_named(asked.kind or FOLDER)}; allowed: {allowed}")
 
 
 def _named(kind: str) -> str:
     return {
         FOLDER: "a folder",
         LOGS: "a folder of logs",
+        NONE: "no input",
         "seismic": "a survey",
         "reactive": "a reactive flow",
         "farm": "a farm of tasks",
@@ -121,6 +121,7 @@ def _of_input(form: Form, asked: Asked, kind: str) -> dict[str, str]:
     lines += [f'set."{name}" = {toml(value)}' for name, value in short.items()]
     values |= {
         "recipe": program.recipe,
+        program.parameter: place,
         "program": "\n".join(lines),
         "prepare": "" if asked.input is not None else _prepare(program),
         "rate": program.rate or "total",
@@ -187,9 +188,32 @@ def _of_machine(form: Form, asked: Asked, machine: Here, notes: list[str]) -> di
         "one_memory": "" if machine.numa > 1 else "yes",
         "one_thread": "" if machine.hardware_threads > 1 else "yes",
         "clocks": toml(list(machine.clocks)) if machine.clocks else "",
+        "cores": toml(machine.cores),
+        "copies": toml(["cma", "none"] if machine.shared_memory else ["cma"]),
+        "first_storage": "'/run/cluster/local'" if virtual else "'own'",
+        "most_jobs": toml(max(scales[-1], machine.cores) if virtual else machine.cores),
         "gluster": "yes" if machine.gluster and virtual else "",
         "vader": "yes" if machine.shared_memory else "",
-    } | _said_of_machine(form, machine, virtual, notes)
+        **_pairs(form, machine, virtual, notes),
+        **_said_of_machine(form, machine, virtual, notes),
+    }
+
+
+def _pairs(form: Form, machine: Here, virtual: bool, notes: list[str]) -> dict[str, str]:
+    """How many ranks exchange, where: n pairs need two cores each, inside a node and between two."""
+    if "swap_ranks" not in form.names():
+        return {}
+    pairs = machine.cores // 2 if machine.allocated else machine.cores // 4
+    if pairs < 2:
+        notes.append(f"{machine.cores} cores hold one pair: n pairs at the same time need twice as many on each node.")
+    between = machine.on_nodes and (machine.allocated != 1)
+    return {
+        "swap_ranks": toml(2 * max(1, pairs)),
+        "pairs": toml(["1", "all"] if pairs > 1 else ["1"]),
+        "classes": toml(["in-node", "between"] if between else ["in-node"]),
+        "class_nodes": toml([1, 2] if between else [1]),
+        "between": "yes" if between else "",
+    }
 
 
 def _said_of_machine(form: Form, machine: Here, virtual: bool, notes: list[str]) -> dict[str, str]:
@@ -208,7 +232,7 @@ def _said_of_machine(form: Form, machine: Here, virtual: bool, notes: list[str])
     return {}
 
 
-def _of_beside(form: Form, asked: Asked, kind: str, machine: Here, notes: list[str]) -> dict[str, str]:
+def _of_beside(form: Form, asked: Asked, kind: str, notes: list[str]) -> dict[str, str]:
     """The record of another machine, a deck, logs, a machine file."""
     values = {"record": "", "deck": "", "machine": ""}
     wants = form.names()
@@ -244,8 +268,15 @@ def _of_logs(form: Form, folder: Path) -> dict[str, str]:
     for count in counts:
         for name in ("rsl.error.0000", "namelist.input"):
             if not (folder / str(count) / name).is_file():
-                raise InputError(f"--form {form.name}: {folder / str(count) / name}: not there; needed: {name} of the run")
-    return {"counts": toml(counts), "fewest_cores": toml(counts[0])}
+                raise InputError(
+                    f"--form {form.name}: {folder / str(count) / name}: not there; needed: {name} of the run"
+                )
+    return {
+        "counts": toml(counts),
+        "fewest_cores": toml(counts[0]),
+        "program": quoted(shutil.which("true") or "/bin/true"),
+        "case": quoted(f"{_absolute(folder)}/{{processes}}"),
+    }
 
 
 def quoted(text: object) -> str:
@@ -274,7 +305,7 @@ def _absolute(path: Path) -> str:
     return str(path.absolute()).replace("{", "{{").replace("}", "}}")
 
 
-def shown_nodes(text: str) -> tuple[int, ...]:
+def nodes_of(text: str) -> tuple[int, ...]:
     """Numbers of nodes, with commas between. Raises InputError."""
     words = [word.strip() for word in text.split(",")]
     if not words or not all(_NODES.fullmatch(word) and 0 < int(word) <= 100_000 for word in words):

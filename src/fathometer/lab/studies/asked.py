@@ -17,7 +17,15 @@ from fathometer.lab.studies.results import FigureInfo, Results
 from fathometer.lab.studies.study_file import AnswerTable, GateTable, LandscapeTable, PlotTable
 
 Asked = TypeVar("Asked", bound=Table)
-SCALES = ("nodes", "ranks", "threads", "jobs", "cpus", "cores")  # factors of how much of a machine a case uses
+SCALES = (
+    "nodes",
+    "ranks",
+    "threads",
+    "jobs",
+    "cpus",
+    "cores",
+    "processes",
+)  # factors of how much of a machine a case uses
 
 
 @dataclass(frozen=True)

@@ -1,19 +1,21 @@
-"""What a study will take, before it runs: from what it has measured already, or from its program's own prediction."""
+"""What a study will take, before it runs: from what it has measured already, or from its program's own prediction; and
+what the program predicts of more nodes or ranks than are measured."""
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import median
 
-from fathometer.base.errors import InputError, shortened
+from fathometer.base.errors import FathometerError
 from fathometer.lab.recipes.json_path import values_at
+from fathometer.lab.studies.design import Case
+from fathometer.lab.studies.predictions import Predicted, Predictions, is_number, seconds_of, write_predictions
 from fathometer.lab.studies.store import STUDY, read_case
 from fathometer.lab.studies.study import ReadyStudy
-from fathometer.storage.json_text import json_values
 
-LONGEST_SECONDS = 120.0  # of a prediction
+TOTAL, KERNEL = "total_seconds", "kernel_seconds"  # in the JSON of predictions
 
 
 @dataclass(frozen=True)
@@ -55,28 +57,41 @@ def _predictions(study: ReadyStudy) -> dict[str, float]:
     for case in study.cases:
         words, path = study.runs.prediction(case)
         if tuple(words) not in known:
-            known[tuple(words)] = _seconds(words, path)
+            known[tuple(words)], _ = seconds_of(words, path)
         found[case.name] = known[tuple(words)]
     return found
 
 
-def _seconds(words: list[str], path: str) -> float:
-    shown = shortened(" ".join(words), 100)
+def predict(study: ReadyStudy) -> None:
+    """Ask for the predictions of [predict], and keep them in the study's folder; why there are none is kept too.
+
+    Nothing where none are asked for. Raises FathometerError where they cannot be written.
+    """
+    asked = study.file.predict
+    if asked is None or not study.cases:
+        return
+    machine = study.file.directory / asked.machine
+    values = {int(value) for value in (*study.file.factors.get(asked.factor, ()), *asked.values)}
+    found: list[Predicted] = []
+    problem = ""
     try:
-        done = subprocess.run(
-            words, capture_output=True, timeout=LONGEST_SECONDS, stdin=subprocess.DEVNULL, check=False
-        )
-    except subprocess.TimeoutExpired:
-        raise InputError(
-            f"{shown}: took longer than {LONGEST_SECONDS:g} s; allowed: a study without --predict"
-        ) from None
-    if done.returncode:
-        last = (done.stderr.decode(errors="replace").strip().splitlines() or ["no message"])[-1]
-        raise InputError(f"{shown}: {last}")
-    try:
-        [value] = values_at(path, json_values(done.stdout))
-    except ValueError as error:
-        raise InputError(f"{shown}: no prediction at {path}: {error}") from None
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise InputError(f"{shown}: found {value!r} at {path}; allowed: seconds")
-    return float(value)
+        for value in sorted(values):
+            found.append(_at(study, study.cases[0], asked.factor, value, machine))
+    except FathometerError as error:
+        problem = str(error)
+    kept = Predictions(asked.factor, str(machine), found, problem)
+    write_predictions(study.file.folder, kept)
+
+
+def _at(study: ReadyStudy, case: Case, factor: str, value: int, machine: Path) -> Predicted:
+    """For so many nodes, with as many ranks on each as the case has, or for so many ranks."""
+    units: Mapping[str, int] = {factor: value}
+    more = ["--on", str(machine)]
+    if factor == "nodes":
+        units = {"nodes": value, "ranks": value}
+        more += ["--nodes", str(value)]
+    words, path = study.runs.prediction(case, units)
+    total, answer = seconds_of([*words, *more], path)
+    kernels = values_at(path.replace(TOTAL, KERNEL), answer) if path.endswith(TOTAL) else []
+    kernel = float(kernels[0]) if len(kernels) == 1 and is_number(kernels[0]) else None
+    return Predicted(value, total, kernel)

@@ -166,7 +166,7 @@ def _counts(name: str, value: Value) -> bool:
 
 def _count(name: str, number: int) -> str:
     word = name.replace("_", " ")
-    return f"{number} {word[:-1] if number == 1 else word}"
+    return f"{number} {word.removesuffix('es' if word.endswith('sses') else 's') if number == 1 else word}"
 
 
 def _key(case: CaseRuns, names: Sequence[str]) -> Key:

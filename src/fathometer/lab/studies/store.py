@@ -7,6 +7,8 @@
     FOLDER/machine.json          with sbatch: the node of the first job, as in records
     FOLDER/clusters/NAME.json    with [place] cluster: what the links gave (cluster_runner.py)
     FOLDER/study.html, .md, .parquet   the answer (report/files.py)
+    FOLDER/tables/NN-TITLE.csv, .md    its tables, a file each
+    FOLDER/predicted.json        with [predict]: what the program predicts (predictions.py)
     FOLDER/lock                  held by the process that runs the study
 
 study.json is written first and removed last: what lies in a folder without it is not a study's. A case's file is
@@ -40,15 +42,17 @@ from fathometer.storage.json_text import as_written, json_object
 
 STUDY, CASES, RUNS, LOCK = "study.json", "cases", "runs", "lock"
 JOBS, MACHINE, CLUSTERS = "jobs", "machine.json", "clusters"
+TABLES, PREDICTED = "tables", "predicted.json"
 PAGE, TEXT, PARQUET = "study.html", "study.md", "study.parquet"
 SCHEMA_VERSION = 1
 MARK = Mark(STUDY, b'{\n "schema_version": ')
-_NAMES = (STUDY, MACHINE, PAGE, TEXT, PARQUET)
+_NAMES = (STUDY, MACHINE, PAGE, TEXT, PARQUET, PREDICTED)
 # Names of what a study writes into its folders: nothing else is ever removed from there.
 _CASE = r"[0-9a-f]{10}"
 _FILES = {
     CASES: re.compile(rf"{_CASE}\.json"),
     JOBS: re.compile(r"fathometer-study-[0-9a-f]{10}\.(?:json|out)"),
+    TABLES: re.compile(r"[0-9]{2,}-[a-z0-9-]+\.(?:csv|md)"),
     CLUSTERS: re.compile(r"study-[0-9a-f]{10}-[A-Za-z0-9-]+\.json"),
 }
 _RUN = re.compile(rf"{_CASE}/(?:{'|'.join(get_args(RunKind))})-\d+")
@@ -183,7 +187,7 @@ def read_results(folder: Path) -> Results:
 def require_own(folder: Path) -> None:
     """Raises InputError where a folder has files named as those of a study, but no study that this program has begun:
     nothing there is replaced or removed."""
-    there = [name for name in (*_NAMES, CASES, RUNS, JOBS, CLUSTERS) if os.path.lexists(folder / name)]
+    there = [name for name in (*_NAMES, CASES, RUNS, JOBS, CLUSTERS, TABLES) if os.path.lexists(folder / name)]
     if there and not MARK.on(folder):
         found = ", ".join(there)
         raise InputError(
@@ -201,6 +205,11 @@ def refuse_links(folder: Path) -> None:
                 f"{path}: is a link to {os.readlink(path)[:200]!r}, and --overwrite removes nothing there; allowed: "
                 "remove the link, or what lies there, yourself and repeat, or another folder for the results (--output)"
             )
+
+
+def is_table(name: str) -> bool:
+    """Whether a file of this name in the folder of tables is one of them."""
+    return _FILES[TABLES].fullmatch(name) is not None
 
 
 def erase(folder: Path) -> None:

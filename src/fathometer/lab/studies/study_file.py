@@ -184,6 +184,25 @@ class AnswerTable(Table):
         "strong",
     )
     design: str | None = key("the cases of this design only", default=None)
+    apart: Names = key(
+        "factors of the rows whose values are no choices, such as sizes of a problem: the answer's sentence is made "
+        "for each of them",
+        default=(),
+    )
+
+
+class PredictTable(Table):
+    """What the program's own prediction says beyond what is measured."""
+
+    factor: str = key("that goes on: nodes or ranks")
+    values: Values = key("of it, besides those of the cases")
+    machine: FileName = key("the machine file for `fathometer plan --on`")
+
+
+class BesideTable(Table):
+    """A study of the same design on another machine."""
+
+    study: FolderName = key("its folder")
 
 
 class PlotTable(Table):
@@ -247,6 +266,8 @@ class Study(InputFile):
     table: Annotated[tuple[AnswerTable, ...], Loose] = key("tables of the answer", default=())
     plot: Annotated[tuple[PlotTable, ...], Loose] = key("plots of the answer", default=())
     gate: GateTable = section("figures that must not get worse", GateTable)
+    predict: PredictTable | None = key("what the program predicts beyond the measured cases", default=None)
+    beside: BesideTable | None = key("a study of the same design on another machine", default=None)
     landscape: Annotated[tuple[LandscapeTable, ...], Loose] = key("published tables beside", default=())
     output: StudyOutputTable = section("where results go", StudyOutputTable)
 

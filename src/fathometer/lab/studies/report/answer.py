@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fathometer.base.formatting import (
     counted,
@@ -21,7 +21,7 @@ from fathometer.base.formatting import (
 )
 from fathometer.lab.statistics.differences import Difference, level_of_best, rounds_needed
 from fathometer.lab.statistics.ratios import ByRound, ratios_by_round
-from fathometer.lab.studies.asked import Answer, answer_of, cases_of, merits
+from fathometer.lab.studies.asked import Answer, answer_of, cases_of, merits, names_of
 from fathometer.lab.studies.design import text_of
 from fathometer.lab.studies.levels import Intervals, intervals_of
 from fathometer.lab.studies.report.cells import is_speed
@@ -40,6 +40,10 @@ def answer_sentence(results: Results, answer: Answer | None = None) -> str:
     """
     answer = answer or answer_of(results)
     table, needed = answer.tables[0], rounds_needed_in(results, answer)
+    if table.apart:
+        rows = tuple(name for name in names_of(table.rows) if name not in table.apart)
+        table = table.model_copy(update={"rows": rows})
+        answer = replace(answer, nested=(*answer.nested, *table.apart))
     made = blocks(results, answer, table)
     figure = made[0].deciding if made else None
     if figure is None:
@@ -48,7 +52,7 @@ def answer_sentence(results: Results, answer: Answer | None = None) -> str:
         return _not_compared(results, info)
     intervals = intervals_of(results)
     sentences = [_best(results, table, block, figure, intervals, needed) for block in made]
-    effects = _effects(results, table, figure, intervals, needed)
+    effects = factor_effects(results, table, figure, intervals, needed)
     if effects and len(sentences) == 1:
         return sentences[0].removesuffix(".") + "; " + "; ".join(effects) + "."
     return " ".join(sentences + [f"{_capital(effect)}." for effect in effects])
@@ -205,7 +209,7 @@ def _no_difference(
     return f"the {count} choices do not differ beyond noise: {ends}."
 
 
-def _effects(results: Results, table: AnswerTable, figure: FigureInfo, made: Intervals, needed: int) -> list[str]:
+def factor_effects(results: Results, table: AnswerTable, figure: FigureInfo, made: Intervals, needed: int) -> list[str]:
     """What the factors of best_over do, each on average over all else."""
     found: dict[tuple[str, int, int], dict[int, float]] = {}
     values_of: dict[str, list[object]] = {}

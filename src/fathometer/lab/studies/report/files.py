@@ -1,12 +1,14 @@
-"""The files of a study's answer, in its folder: page, Markdown, and all runs as a table."""
+"""The files of a study's answer, in its folder: page, Markdown, all runs as a table, and each table of the page."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from fathometer.lab.studies.export import write_parquet
+from fathometer.lab.studies.report.further import all_views
 from fathometer.lab.studies.report.markdown import markdown
 from fathometer.lab.studies.report.page import write_page
+from fathometer.lab.studies.report.table_files import write_tables
 from fathometer.lab.studies.results import Results
 from fathometer.lab.studies.store import PAGE, PARQUET, TEXT
 from fathometer.storage import atomic
@@ -18,4 +20,4 @@ def write_answer(folder: Path, results: Results) -> list[Path]:
     write_page(paths[0], results, folder)
     atomic.write(paths[1], markdown(results, folder).encode(errors="backslashreplace"))
     write_parquet(paths[2], results)
-    return paths
+    return [*paths, write_tables(folder, all_views(results, folder))]

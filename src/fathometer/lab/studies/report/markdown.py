@@ -15,6 +15,7 @@ from fathometer.lab.studies.published import published
 from fathometer.lab.studies.report.cells import Cell, Legend
 from fathometer.lab.studies.report.compared import answered
 from fathometer.lab.studies.report.description import command, configuration, description, keys
+from fathometer.lab.studies.report.further import further
 from fathometer.lab.studies.report.progress import progress_line
 from fathometer.lab.studies.report.remarks import remarks
 from fathometer.lab.studies.report.tables import Head, View
@@ -31,10 +32,15 @@ def markdown(results: Results, folder: Path | None = None) -> str:
         [] if results.ended else [f"**This study is not complete:** {cell_text(progress_line(results, time.time()))}"]
     )
     parts.append(f"**{cell_text(said)}**")
+    more = further(results, answer, folder, legend)
     parts += [view_text(view) for view in shown]
     parts.append(assumption(results))
     if legend.texts:
         parts.append("\n".join(f"- {cell_text(sign)}: {cell_text(text)}" for sign, text in legend.texts.items()))
+    for part in more:
+        parts.append(f"## {cell_text(part.title)}")
+        parts += ["\n".join(f"- {cell_text(text)}" for text in part.sentences)] if part.sentences else []
+        parts += [view_text(view) for view in part.views]
     beside = published(answer.landscapes, folder)
     parts += ["## Published results beside"] if beside else []
     parts += [published_text(table) for table in beside]
@@ -43,9 +49,9 @@ def markdown(results: Results, folder: Path | None = None) -> str:
     given = f"with this study file:\n\n{_block(results.text, 'toml')}" if results.text else "with these keys:\n\n"
     given += "" if results.text else _pairs(keys(results))
     parts.append(f"## How to repeat it\n\n{_block(command(results), 'sh')}\n\n{given}")
-    for part in configuration(results):
-        if part["rows"]:
-            parts.append(f"## {part['title']}\n\n{_pairs(part['rows'])}")
+    for rows in configuration(results):
+        if rows["rows"]:
+            parts.append(f"## {rows['title']}\n\n{_pairs(rows['rows'])}")
     return "\n\n".join(parts) + "\n"
 
 

@@ -12,6 +12,7 @@ from fathometer.lab.studies.levels import assumption
 from fathometer.lab.studies.published import published
 from fathometer.lab.studies.report.compared import answered
 from fathometer.lab.studies.report.description import command, configuration, description, facts, keys
+from fathometer.lab.studies.report.further import further
 from fathometer.lab.studies.report.plots import plots
 from fathometer.lab.studies.report.profiles import is_profiled, pages_of
 from fathometer.lab.studies.report.progress import progress_line
@@ -39,6 +40,7 @@ def render(results: Results, folder: Path | None = None, where: Path | None = No
     answer = answer_of(results)
     said, shown, legend = answered(results, answer)
     drawn = plots(results, answer)
+    parts = further(results, answer, folder, legend)
     return render_page(
         "study.html",
         {"figures": drawn, "volumes": []},
@@ -55,6 +57,7 @@ def render(results: Results, folder: Path | None = None, where: Path | None = No
         legend=list(legend.texts.items()),
         figures=[{"figure": figure, "reason": ""} for figure in drawn],
         landscapes=published(answer.landscapes, folder),
+        further=parts,
         remarks=remarks(results, answer),
         profiles=profile_links(results, folder, where),
         description=description(results),

@@ -40,11 +40,11 @@ def to_be_shown(folder: Path, results: Results) -> Iterator[Path]:
         yield from every
         return
     for case in results.cases.values():
-        if (typical := _typical(case, folder)) is not None:
+        if (typical := typical_run(case, folder)) is not None:
             yield from records_of(folder, typical)
 
 
-def _typical(case: CaseRuns, folder: Path) -> Run | None:
+def typical_run(case: CaseRuns, folder: Path) -> Run | None:
     """The profiled run whose time is nearest to the median."""
     runs = [run for run in case.runs if records_of(folder, run)]
     middle = median(run.seconds for run in runs) if runs else 0.0
