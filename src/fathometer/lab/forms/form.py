@@ -17,9 +17,11 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from string import Template
+from typing import Annotated
 
 from fathometer.base.errors import InputError, did_you_mean, shortened
 from fathometer.config.table import Table, key
+from fathometer.config.types import Loose
 
 COLLECTION = Path(__file__).parent / "collection"
 DIVIDER = "\n=== study ===\n"
@@ -34,7 +36,7 @@ class Head(Table):
     source: str = key("what was published in this form")
     shows: str = key("what its tables show")
     order: int = key("place in the list of all forms")
-    inputs: tuple[str, ...] = key(
+    inputs: Annotated[tuple[str, ...], Loose] = key(
         "what its input is: names of applications (of an input file of theirs), folder or logs"
     )
     default: str = key("of these, what is run where no input is given; none: an input is needed", default="")
