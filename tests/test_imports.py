@@ -45,8 +45,10 @@ LAYERS = {
         measuring
         studies
         io messages stencil
+        landscape
+        printed_arithmetic
         profile recipes cluster roofline_picture
-        landscape statistics turns
+        statistics turns
         stencil_options
     """,
     "fathometer.lab.studies": """

@@ -4,19 +4,21 @@ user's own in the same format (published.toml says what it is)."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from fathometer.base.errors import InputError, shortened
+from fathometer.base.errors import InputError, naming, shortened
 from fathometer.base.formatting import NONE, thousands
 from fathometer.config.input_file import read_toml
+from fathometer.lab.printed_arithmetic import check_of, disagreements
 
 PUBLISHED = Path(__file__).with_name("published.toml")
 MOST_NEAR = 4  # ids that an error suggests
 TEXT, SEE_UNIT, NO_UNIT = "text", "see unit", "1"
 
+DISAGREES = "≠"  # beside a printed number
 MISSING = f"{NONE}: not given there."
 
 Value = str | int | float
@@ -43,6 +45,7 @@ class Landscape:
         id: by which studies ask for it. application, title: of the table.
         source, machine: names and texts, as published. columns; rows: as many values each, "" where one is missing.
         notes: what relative values refer to, doubts, how its arithmetic was checked.
+        disagreeing: cells that do not follow from the others as the table's checks say, by row and name of the column.
     """
 
     id: str
@@ -53,6 +56,7 @@ class Landscape:
     columns: Sequence[Column]
     rows: Sequence[Sequence[Value]]
     notes: Sequence[str]
+    disagreeing: Mapping[tuple[int, str], str] = field(default_factory=dict)
 
     def only(self, names: Sequence[str]) -> Landscape:
         """The table with these columns; all for none. Raises InputError for an unknown one."""
@@ -76,6 +80,7 @@ class Landscape:
             columns=columns,
             rows=rows,
             notes=self.notes,
+            disagreeing={key: text for key, text in self.disagreeing.items() if key[1] in names},
         )
 
     def source_text(self) -> str:
@@ -107,11 +112,38 @@ def shown(table: Landscape) -> Published:
         for column in table.columns
     ]
     rows = [
-        [(_shown(value), column.number) for value, column in zip(row, table.columns, strict=True)] for row in table.rows
+        [
+            (
+                f"{_shown(value)} {DISAGREES}" if (place, column.name) in table.disagreeing else _shown(value),
+                column.number,
+            )
+            for value, column in zip(row, table.columns, strict=True)
+        ]
+        for place, row in enumerate(table.rows)
     ]
     title = f"{table.application}: {table.title}" if table.application else table.title
     missing = [MISSING] if any(value == "" for row in table.rows for value in row) else []
-    return Published(f"{title} ({table.id})", heads, rows, table.source_text(), [*missing, *table.notes])
+    return Published(
+        f"{title} ({table.id})", heads, rows, table.source_text(), [*missing, *_disagreements(table), *table.notes]
+    )
+
+
+def _disagreements(table: Landscape) -> list[str]:
+    if not table.disagreeing:
+        return []
+    first = table.columns[0].name
+    texts = [
+        f"{first} {_shown(table.rows[row][0])}{_second(table, row)}: {text}"
+        for (row, _), text in sorted(table.disagreeing.items())
+    ]
+    return [f"{DISAGREES}: does not follow from the other printed numbers, within their rounding: {'; '.join(texts)}."]
+
+
+def _second(table: Landscape, row: int) -> str:
+    """The second column's value, where the first one's names several rows."""
+    if len(table.columns) < 2 or sum(one[0] == table.rows[row][0] for one in table.rows) < 2:
+        return ""
+    return f", {table.columns[1].name} {_shown(table.rows[row][1])}"
 
 
 def landscapes(path: Path = PUBLISHED) -> dict[str, Landscape]:
@@ -166,6 +198,17 @@ def _landscape(table: Any, where: str) -> Landscape:
     notes = table.get("notes", [])
     if not isinstance(notes, list) or not all(isinstance(note, str) for note in notes):
         raise InputError(f"{where} notes: found {shortened(notes, 40)}; allowed: a list of texts")
+    checks = table.get("checks", [])
+    if not isinstance(checks, list):
+        raise InputError(f"{where} checks: found {shortened(checks, 40)}; allowed: a list of tables")
+    names = [column.name for column in columns]
+    with naming(where):
+        found = disagreements(
+            names,
+            [column.unit in (NO_UNIT, "B", "points") for column in columns],
+            rows,
+            [check_of(check, f"checks, {place}") for place, check in enumerate(checks, 1)],
+        )
     return Landscape(
         **texts,
         application=str(table.get("application", "")),
@@ -174,6 +217,7 @@ def _landscape(table: Any, where: str) -> Landscape:
         columns=columns,
         rows=rows,
         notes=notes,
+        disagreeing={(row, names[column]): text for (row, column), text in found.items()},
     )
 
 
