@@ -203,7 +203,7 @@ def _landscape(table: Any, where: str) -> Landscape:
         raise InputError(f"{where} checks: found {shortened(checks, 40)}; allowed: a list of tables")
     names = [column.name for column in columns]
     with naming(where):
-        found = disagreements(
+        wrong = disagreements(
             names,
             [column.unit in (NO_UNIT, "B", "points") for column in columns],
             rows,
@@ -217,7 +217,7 @@ def _landscape(table: Any, where: str) -> Landscape:
         columns=columns,
         rows=rows,
         notes=notes,
-        disagreeing={(row, names[column]): text for (row, column), text in found.items()},
+        disagreeing={(row, names[column]): text for (row, column), text in wrong.items()},
     )
 
 

@@ -26,10 +26,10 @@ class Check:
     """How a column follows from others.
 
     Attributes:
-        column: its name. expression: in the names of columns, with _ for what is no letter or digit; that of a column of
-        sizes, as 10x20, is their product; with `reference_` before it the value is that of another row: the one with the
-        values of `reference` and, in the columns `within`, those of this row. tolerance: share of a printed number by
-        which it may differ beyond rounding.
+        column: its name. tolerance: share of a printed number by which it may differ beyond rounding.
+        expression: in the names of columns, with _ for what is no letter or digit; a column of sizes, as 10x20, is
+            their product; with `reference_` before it, the value of another row.
+        reference, within: that row has the values of `reference` and, in the columns `within`, those of this one.
     """
 
     column: str

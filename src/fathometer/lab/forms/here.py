@@ -11,6 +11,7 @@ from fathometer.base.errors import FathometerError
 from fathometer.base.hardware import processor
 from fathometer.lab.cluster.gluster import require_gluster
 from fathometer.lab.cluster.making import require_programs
+from fathometer.lab.cluster.namespaces import needs_user_namespace
 from fathometer.lab.studies.clock import clock_limits
 from fathometer.lab.studies.cpu_order import places_of
 from fathometer.launch.mpirun import find_mpirun
@@ -54,7 +55,7 @@ def here(environment: Mapping[str, str] = os.environ) -> Here:
         vader = False
     return Here(
         int(allocated) if allocated.isdecimal() else 1,
-        _refusal(require_programs),
+        _refusal(_require_clusters),
         cores,
         max(1, len(places) // cores),
         processor().get("numa_nodes") or 1,
@@ -62,6 +63,11 @@ def here(environment: Mapping[str, str] = os.environ) -> Here:
         not _refusal(lambda: require_gluster(os.geteuid() != 0)),
         vader,
     )
+
+
+def _require_clusters() -> None:
+    require_programs()
+    needs_user_namespace(False)
 
 
 def _refusal(require: Callable[[], None]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,7 +62,11 @@ def made(form: Form, asked: Asked, machine: Here) -> Made:
     values |= _of_input(form, asked, kind)
     values |= _of_machine(form, asked, machine, notes)
     values |= _of_beside(form, asked, kind, notes)
-    said = [form.head.cannot if asked.quick else "", VIRTUAL if values["virtual"] else "", *notes]
+    said = [
+        form.head.cannot if asked.quick else "",
+        VIRTUAL if values["virtual"] and form.names() & {"place", "virtual"} else "",
+        *notes,
+    ]
     values["limits"] = _inner(" ".join(filter(None, said)))
     values["title"] = _inner(form.head.title)
     values["published"] = _inner(form.head.source)
@@ -274,7 +277,6 @@ def _of_logs(form: Form, folder: Path) -> dict[str, str]:
     return {
         "counts": toml(counts),
         "fewest_cores": toml(counts[0]),
-        "program": quoted(shutil.which("true") or "/bin/true"),
         "case": quoted(f"{_absolute(folder)}/{{processes}}"),
     }
 

@@ -112,6 +112,7 @@ class Recipe(InputFile):
         "words with which a key of the program's input is set, after the others, with {key} and {value}", default=()
     )
     environment: dict[str, Word] = key("variables of its runs", default={})
+    like: str = key("a recipe of the collection: its figures, and its validity, count before those here", default="")
     parameter: Annotated[tuple[ParameterTable, ...], Loose] = key("what a study says to it", default=())
     copy_files: Words = key("files and folders copied into each run's folder, from the recipe's file", default=())
     link_files: Words = key("files and folders linked there", default=())
@@ -281,7 +282,23 @@ def load_recipe(reference: str, directory: Path) -> Recipe:
         raise InputError(
             f"recipe: found {shortened(reference, 40)}; {hint}allowed: the path of a TOML file, or {known}"
         )
-    return validated(Recipe, read_toml(path, "the recipe"), path)
+    return validated(Recipe, _with_figures(read_toml(path, "the recipe"), path), path)
+
+
+def _with_figures(values: dict[str, Any], path: Path) -> dict[str, Any]:
+    """The values of a recipe's file with the figures of the one that it is like. Raises InputError where there is none,
+    or where that is like another one."""
+    like = values.get("like")
+    if not like:
+        return values
+    known = [name for name in recipes() if name != path.stem]
+    if like not in known:
+        raise InputError(f"{path}: like: found {shortened(like, 40)}; allowed: {', '.join(known)}")
+    other = read_toml(COLLECTION / f"{like}.toml", "the recipe")
+    if "like" in other:
+        raise InputError(f"{path}: like: found {like}, which is like {other['like']}; allowed: a recipe of its own")
+    figures = [*other.get("figure", ()), *values.get("figure", ())]
+    return {"validity": other.get("validity", {}), **values, "figure": figures}
 
 
 class _at:
