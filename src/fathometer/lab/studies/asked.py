@@ -17,6 +17,7 @@ from fathometer.lab.studies.results import FigureInfo, Results
 from fathometer.lab.studies.study_file import AnswerTable, GateTable, LandscapeTable, PlotTable
 
 Asked = TypeVar("Asked", bound=Table)
+LOGARITHMIC = ("scaling", "curves")  # kinds of plots with logarithmic axes
 SCALES = (
     "nodes",
     "ranks",
@@ -105,9 +106,9 @@ def check(
             _known("design", "design", [plot.design] if plot.design else [], designs)
             if (plot.kind == "heat map") != (plot.y is not None):
                 raise InputError(f'y: found {plot.y or "none"} with kind = "{plot.kind}"; needed: with "heat map" only')
-            if plot.kind == "scaling" and not all(_positive(value) for value in factors[plot.x]):
+            if plot.kind in LOGARITHMIC and not all(_positive(value) for value in factors[plot.x]):
                 found = _listed(factors[plot.x])
-                raise InputError(f'x: found {plot.x} = {found}; allowed with kind = "scaling": numbers above 0')
+                raise InputError(f'x: found {plot.x} = {found}; allowed with kind = "{plot.kind}": numbers above 0')
     with naming("[gate]"):
         _known("figures", "figure", answer.gate.figures if figures else (), figures)
         for name in answer.gate.figures if figures else ():

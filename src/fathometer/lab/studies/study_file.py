@@ -209,7 +209,9 @@ class PlotTable(Table):
     """A plot of the answer."""
 
     title: str = key("above it", default="")
-    kind: Literal["bars", "lines", "scaling", "heat map"] = key("how it is drawn", "", "bars")
+    kind: Literal["bars", "lines", "scaling", "curves", "heat map"] = key(
+        "how it is drawn; scaling: both axes logarithmic, with the ideal line; curves: without it", "", "bars"
+    )
     x: str = key("the factor along it")
     y: str | None = key("with heat map: the other factor", default=None)
     figure: str = key("that is drawn")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from fathometer.base.errors import FathometerError
-from fathometer.base.formatting import count, percent, scaled, short_seconds
+from fathometer.base.formatting import count, percent, short_seconds
 from fathometer.lab.profile.advice import findings
 from fathometer.lab.studies.asked import cases_of
 from fathometer.lab.studies.report.cells import NONE, Cell
@@ -18,7 +18,8 @@ from fathometer.lab.studies.selection import label
 from fathometer.report.records import read_record
 
 MOST_FUNCTIONS, MOST_CASES, MOST_FINDINGS = 10, 6, 3
-SIZES = (64, 1024, 4096, 65536, 1 << 20)  # ends of the classes of messages, bytes
+# Ends of the classes of messages, bytes.
+SIZES = {"64 B": 64, "1 KiB": 1 << 10, "4 KiB": 4 << 10, "64 KiB": 64 << 10, "1 MiB": 1 << 20}
 
 Profile = Mapping[str, Any]
 
@@ -33,7 +34,7 @@ def profile_views(results: Results, folder: Path | None) -> list[View]:
     names = sorted(seconds, key=lambda name: -seconds[name])[:MOST_FUNCTIONS]
     if not names:
         return []
-    classes = [f"below {scaled(end, 'B')}" for end in SIZES] + [f"{scaled(SIZES[-1], 'B')} and more"]
+    classes = [*(f"below {size}" for size in SIZES), f"{[*SIZES][-1]} and more"]
     note = ["Of the run of each case whose time is nearest to the median; all ranks together, without begin and end."]
     return [
         *_views("Time by function of MPI", "function", names, profiles, _seconds, note),
@@ -111,6 +112,6 @@ def _calls(profile: Profile, names: Sequence[str]) -> list[str]:
 def _by_size(profile: Profile, names: Sequence[str]) -> list[str]:
     sums = [0] * (len(SIZES) + 1)
     for row in profile["sizes"]:
-        place = next((n for n, end in enumerate(SIZES) if row["least_bytes"] < end), len(SIZES))
+        place = next((n for n, end in enumerate(SIZES.values()) if row["least_bytes"] < end), len(SIZES))
         sums[place] += row["calls"]
     return [count(number) if number else NONE for number in sums]

@@ -12,7 +12,7 @@ from fathometer.base.errors import shortened
 from fathometer.base.formatting import unit_of
 from fathometer.lab.recipes.expression import Value
 from fathometer.lab.statistics.interval import Estimate
-from fathometer.lab.studies.asked import Answer, merits
+from fathometer.lab.studies.asked import LOGARITHMIC, Answer, merits
 from fathometer.lab.studies.design import text_of
 from fathometer.lab.studies.levels import Intervals, intervals_of
 from fathometer.lab.studies.report.colours import COLOURS, LONGEST_NAME
@@ -133,12 +133,12 @@ def _bars(name: str, title: str, plot: PlotTable, series: Sequence[Series], info
 
 def _lines(name: str, title: str, plot: PlotTable, series: Sequence[Series], info: FigureInfo, note: str) -> Figure:
     by, unit = _unit(series, info)
-    scaling = plot.kind == "scaling"
+    logarithmic = plot.kind in LOGARITHMIC
     numeric = all(_number(point.x) for one in series for point in one.points)
     data: list[Any] = []
     for place, one in enumerate(series):
         points = sorted(one.points, key=lambda point: float(point.x)) if numeric else list(one.points)
-        if scaling and info.direction != "none" and len(points) > 1:
+        if plot.kind == "scaling" and info.direction != "none" and len(points) > 1:
             data.append(_ideal(points, info, by))
         colour = COLOURS[place]
         data.append(
@@ -157,7 +157,7 @@ def _lines(name: str, title: str, plot: PlotTable, series: Sequence[Series], inf
     xs = sorted({float(point.x) for one in series for point in one.points}) if numeric else []
     across: dict[str, Any] = {"title": {"text": plain(plot.x)}, "zeroline": False}
     up: dict[str, Any] = {"title": {"text": plain(_axis_title(info, unit))}, "zeroline": False}
-    if scaling:
+    if logarithmic:
         ends = [end for one in series for point in one.points for end in (point.estimate.low, point.estimate.high)]
         ends = [end / by for end in ends if end > 0] + [
             y for trace in data if trace.get("name") == "ideal" for y in trace["y"] if y > 0
@@ -173,7 +173,7 @@ def _lines(name: str, title: str, plot: PlotTable, series: Sequence[Series], inf
         across["type"] = "category"
     legend = [(one.name, COLOURS[place], DOT) for place, one in enumerate(series)] if series[0].name else []
     legend += [("ideal", IDEAL, LINE)] if any(trace.get("name") == "ideal" for trace in data) else []
-    caption = _caption(series) + (" Both axes are logarithmic." if scaling else "")
+    caption = _caption(series) + (" Both axes are logarithmic." if logarithmic else "")
     return figure(name, title, f"{caption} {note}".strip(), data, {"xaxis": across, "yaxis": up}, 340, legend)
 
 
