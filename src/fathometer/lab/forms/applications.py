@@ -67,6 +67,7 @@ PROGRAMS: Mapping[str, Program] = MappingProxyType(
             "fathometer-plasma",
             "plasma",
             _demo("plasma", "--demo"),
+            short={"time.end": 8.0},
             rate="rate",
             share="communication share",
             tunings={**_TRANSPOSES, "parallel.overlap": (False, True)},

@@ -114,7 +114,8 @@ def _named(kind: str) -> str:
 def _of_input(form: Form, asked: Asked, kind: str) -> dict[str, str]:
     """The application, what prepares its input, and what is known of it."""
     values = {f"is_{kind}": "yes", "kind": kind, "input": "" if asked.input is None else quoted(_absolute(asked.input))}
-    values["name"] = _inner(asked.input.name if asked.input is not None else "the built-in example")
+    own = "the built-in example" if kind in PROGRAMS else "this folder"
+    values["name"] = _inner(asked.input.name if asked.input is not None else own)
     if kind not in PROGRAMS:
         return values | ({"given": "yes"} if asked.input is not None else {"own": "yes"})
     program = PROGRAMS[kind]
