@@ -3,6 +3,8 @@ what the program predicts of more nodes or ranks than are measured."""
 
 from __future__ import annotations
 
+import json
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +16,7 @@ from fathometer.lab.studies.design import Case
 from fathometer.lab.studies.predictions import Predicted, Predictions, is_number, seconds_of, write_predictions
 from fathometer.lab.studies.store import STUDY, read_case
 from fathometer.lab.studies.study import ReadyStudy
+from fathometer.storage.json_text import json_object
 
 TOTAL, KERNEL = "total_seconds", "kernel_seconds"  # in the JSON of predictions
 
@@ -74,13 +77,26 @@ def predict(study: ReadyStudy) -> None:
     values = {int(value) for value in (*study.file.factors.get(asked.factor, ()), *asked.values)}
     found: list[Predicted] = []
     problem = ""
-    try:
-        for value in sorted(values):
-            found.append(_at(study, study.cases[0], asked.factor, value, machine))
-    except FathometerError as error:
-        problem = str(error)
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            more = _of_more_nodes(machine, max(values), Path(folder)) if asked.factor == "nodes" else machine
+            for value in sorted(values):
+                found.append(_at(study, study.cases[0], asked.factor, value, more))
+        except FathometerError as error:
+            problem = str(error)
     kept = Predictions(asked.factor, str(machine), found, problem)
     write_predictions(study.file.folder, kept)
+
+
+def _of_more_nodes(machine: Path, nodes: int, folder: Path) -> Path:
+    """A machine file of so many nodes that are as those of the file; the file itself where it has them. Raises
+    InputError where it cannot be read."""
+    values = json_object(machine)
+    if isinstance(known := values.get("nodes", 1), int) and known >= nodes:
+        return machine
+    more = folder / machine.name
+    more.write_text(json.dumps({**values, "nodes": nodes}), encoding="utf-8")
+    return more
 
 
 def _at(study: ReadyStudy, case: Case, factor: str, value: int, machine: Path) -> Predicted:
