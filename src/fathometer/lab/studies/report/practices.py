@@ -17,18 +17,20 @@ PAYS = 0.7  # efficiency from which on more nodes or ranks are called worth it
 
 
 def practices(results: Results, answer: Answer) -> list[str]:
-    """Sentences, from the first figure with a direction of each table: what each factor does that is a choice, on
-    average over all else; and up to which size an efficiency is at least PAYS."""
+    """Sentences, from the first figure with a direction of the first table of each design: what each factor does that is
+    a choice, on average over all else; and up to which size an efficiency is at least PAYS."""
     needed, made = rounds_needed_in(results, answer), intervals_of(results)
     told: dict[str, None] = {}
+    known: set[tuple[str | None, str]] = set()  # designs and factors of which something was told
     for table in answer.tables:
         found = blocks(results, answer, table)
         figure = found[0].deciding if found else None
         if figure is None:
             continue
         for name in varied(results, table.design):
-            if name in (*SCALES, *answer.nested, *table.apart):
+            if name in (*SCALES, *answer.nested, *table.apart) or (table.design, name) in known:
                 continue
+            known.add((table.design, name))
             alone = table.model_copy(update={"best_over": (name,)})
             told |= dict.fromkeys(
                 f"{figure.name[:1].upper()}{figure.name[1:]}: {sentence}."
