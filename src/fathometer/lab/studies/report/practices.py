@@ -17,8 +17,8 @@ PAYS = 0.7  # efficiency from which on more nodes or ranks are called worth it
 
 
 def practices(results: Results, answer: Answer) -> list[str]:
-    """Sentences, from the first figure with a direction of the first table of each design: what each factor does that is
-    a choice, on average over all else; and up to which size an efficiency is at least PAYS."""
+    """Sentences, from the first figure with a direction of the first table of each design: what each factor does that
+    is a choice, on average over all else; and up to which size an efficiency is at least PAYS."""
     needed, made = rounds_needed_in(results, answer), intervals_of(results)
     told: dict[str, None] = {}
     known: set[tuple[str | None, str]] = set()  # designs and factors of which something was told
