@@ -76,7 +76,7 @@ def _predicted(results: Results, folder: Path | None) -> Part:
     heads = [Head(known.factor, number=False)]
     for figure in ("total", "kernel")[: 2 if kernels else 1]:
         heads += [Head(figure, "measured"), Head(figure, "predicted"), Head(figure, "predicted over measured")]
-    note = f"Predicted by `fathometer plan` for the machine of {known.machine}, and as many of its nodes as a row says."
+    note = f"Predicted by fathometer plan for the machine of {known.machine}, and as many of its nodes as a row says."
     return Part(title, told, [View(f"Measured and predicted, by {known.factor}", heads, rows, [note])])
 
 
