@@ -22,22 +22,21 @@ LAPTOP = Here(
     hardware_threads=1,
     numa=1,
     clocks=None,
-    gluster=True,
     shared_memory=True,
 )
-BARE = replace(LAPTOP, no_cluster="cluster: no ip here", gluster=False, shared_memory=False, cores=1)
+BARE = replace(LAPTOP, no_cluster="cluster: no ip here", shared_memory=False, cores=1)
 SERVER = replace(LAPTOP, cores=64, hardware_threads=2, numa=8, clocks=(1.2e9, 3.4e9))
-ALLOCATION = replace(SERVER, allocated=6, gluster=False)
+ALLOCATION = replace(SERVER, allocated=6)
 MACHINES = {"laptop": LAPTOP, "bare": BARE, "server": SERVER, "allocation": ALLOCATION}
 LOGS = Path(__file__).parent / "wrf_logs"
 
 
-def wrf_logs(folder: Path, seconds: dict[int, float], step: int = 15) -> Path:
-    """Logs of runs of WRF by processes, each of whose steps took so long."""
+def wrf_logs(folder: Path, seconds: dict[int, float], cells: int = 1501) -> Path:
+    """Logs of runs of WRF by processes, each of whose steps of 15 s took so long; cells: from west to east."""
     for count, each in seconds.items():
         place = folder / str(count)
         place.mkdir(parents=True)
-        (place / "namelist.input").write_text(f" &domains\n time_step = {step},\n /\n")
+        (place / "namelist.input").write_text(f" &domains\n time_step = 15,\n e_we = {cells}, 220,\n /\n")
         lines = [
             f"Timing for main: time 2005-06-04_03:00:{n:02} on domain   1: {each:.5f} elapsed seconds" for n in range(9)
         ]
@@ -97,6 +96,6 @@ def all_choices() -> list[tuple[str, str, str, bool]]:
     """Each form with each kind of input on each machine, quick and not."""
     found = []
     for form, machine, quick in itertools.product(forms().values(), MACHINES, (False, True)):
-        kinds = [kind for kind in form.head.inputs if kind not in ("logs", "none", "folder")]
+        kinds = [kind for kind in form.head.inputs if kind not in ("logs", "none")]
         found += [(form.name, kind, machine, quick) for kind in kinds or [""]]
     return found

@@ -80,6 +80,17 @@ def of_input(path: Path) -> Application:
     return max(complete, key=lambda app: len(app.identity.sections), default=registered[0])
 
 
+def kind_of(path: Path) -> str:
+    """The name of the application whose sections an input file has; "modelling" for a survey without gathers; "" where
+    none has them."""
+    app = of_input(path)
+    if not app.identity.sections <= _sections(path):
+        return ""
+    if app.identity.name == "seismic" and not _has_gathers(path):
+        return "modelling"
+    return app.identity.name
+
+
 def files_read_by(path: Path) -> list[Path]:
     """The files that a run of an input file reads; none of a file that no application can load."""
     if path.suffix.lower() != ".toml":
@@ -89,6 +100,13 @@ def files_read_by(path: Path) -> list[Path]:
         return list(app.files(app.load(path)).values())
     except FathometerError:  # a setting of the command line may be missing; a run says what is wrong
         return []
+
+
+def _has_gathers(path: Path) -> bool:
+    import tomllib
+
+    acquisition = tomllib.loads(read_regular(path).decode("utf-8"))["acquisition"]
+    return isinstance(acquisition, dict) and "gathers" in acquisition
 
 
 def _sections(path: Path) -> set[str]:

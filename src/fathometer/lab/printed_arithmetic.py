@@ -10,6 +10,7 @@ import itertools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
 
 from fathometer.base.errors import InputError
@@ -49,8 +50,9 @@ def disagreements(
     variables = [_variable(name) for name in names]
     found = {}
     for check in checks:
-        if check.column not in names:
-            raise InputError(f"checks: unknown column {check.column}; known: {', '.join(names)}")
+        for name in (check.column, *check.reference, *check.within):
+            if name not in names:
+                raise InputError(f"checks: unknown column {name}; known: {', '.join(names)}")
         read = expression.read(check.expression)
         place = names.index(check.column)
         for number, row in enumerate(rows):
@@ -109,8 +111,8 @@ def _span(value: Value, exact: bool) -> Span | None:
         return float(product), float(product)
     if exact and isinstance(value, int):
         return float(value), float(value)
-    digits = len(repr(value).partition(".")[2]) if "e" not in repr(value) else 0
-    half = 0.5 * 10.0**-digits * (1 + 1e-9)
+    exponent = Decimal(repr(value)).as_tuple().exponent
+    half = 0.5 * 10.0 ** (exponent if isinstance(exponent, int) else 0) * (1 + 1e-9)
     return value - half, value + half
 
 

@@ -4,11 +4,13 @@ tables say."""
 import csv
 import re
 import shutil
+from dataclasses import replace
 
 import pytest
 from cli_support import MODEL, call, inputs, run, survey
 from cluster_support import require_clusters
 from forms_support import ALLOCATION, BARE, LAPTOP, MACHINES, SERVER, all_choices, synthetic, wrf_logs, written
+from study_support import keep, study
 
 from fathometer.base.errors import InputError
 from fathometer.lab.forms.applications import PROGRAMS
@@ -18,8 +20,12 @@ from fathometer.lab.landscape import landscape
 from fathometer.lab.recipes.recipe import load_recipe
 from fathometer.lab.recipes.times import seconds_of
 from fathometer.lab.studies.asked import answer_of
+from fathometer.lab.studies.course import FREE
+from fathometer.lab.studies.predictions import Predicted, Predictions, write_predictions
 from fathometer.lab.studies.report.answer import answer_sentence
-from fathometer.lab.studies.report.page import write_page
+from fathometer.lab.studies.report.files import write_answer
+from fathometer.lab.studies.report.page import render, write_page
+from fathometer.lab.studies.report.practices import practices
 from fathometer.lab.studies.report.tables import views
 from fathometer.lab.studies.store import read_results
 from fathometer.lab.studies.study import cases_and_designs, parts_of
@@ -45,17 +51,19 @@ def test_the_study_can_be_run(tmp_path, name, kind, machine, quick):
     here = MACHINES[machine]
     source = {}
     if kind:
-        path = tmp_path / f"input {kind}.toml"
-        path.write_text("")
+        path = tmp_path / f"input of $scale {{{kind}}}"
+        path.mkdir() if kind == "folder" else path.write_text("")
         source = {"input": path, "kind": kind}
     if here is BARE and form_of(name).head.cluster:
-        with pytest.raises(InputError, match=f"--form {name}: it needs nodes: cluster: no ip here"):
+        with pytest.raises(InputError, match=f"--form {name}: it needs nodes of its own: cluster: no ip here"):
             written(name, tmp_path, here, quick=quick, **source)
         return
     file, study = written(name, tmp_path, here, quick=quick, **source)
     cases = cases_and_designs(file)
     assert sum(map(len, cases.values())) > 0
-    assert "$" not in study.text
+    assert not re.search(r"\$[a-z_{]", study.text.replace("$scale {", ""))
+    if kind:
+        assert str(tmp_path / f"input of $scale {{{{{kind}}}}}") in study.text
     figures = {info.name for info in parts_of(file).infos()}
     for table in file.table:
         assert set(table.columns) <= figures
@@ -86,7 +94,7 @@ def test_what_the_machine_lacks_is_one_line(tmp_path):
     _, study = written("links", tmp_path, LAPTOP)
     assert study.notes == ["The clock cannot be set here, and is not varied."]
     file, _ = written("links", tmp_path, SERVER)
-    assert list(file.factors["clock"]) == [1.2e9, 3.4e9]
+    assert list(file.factors["clock"]) == [3.4e9, 1.2e9]  # the other designs are at the first
     file, study = written("scaling", tmp_path, BARE)
     assert "ranks" in file.factors
     assert "There are no nodes here (cluster: no ip here)" in study.notes[0]
@@ -107,8 +115,14 @@ def test_what_the_machine_lacks_is_one_line(tmp_path):
         (["--form", "weather"], "--form weather: found no input; needed: a folder of logs"),
         (["--form", "weather", "."], r"--form weather: .: found no folder whose name is a number; allowed"),
         (["--form", "farm", "."], r"--form farm: found ., a folder; allowed: a farm of tasks"),
-        (["--form", "swap", "survey.toml"], "--form swap: found survey.toml, a survey; allowed: no input"),
-        (["--form", "rate", "survey.toml"], "found survey.toml, a survey; allowed: a plasma file, an atmosphere file"),
+        (["--form", "swap", "survey.toml"], "found survey.toml, a survey without gathers; allowed: no input"),
+        (["--form", "read", "survey.toml"], "found survey.toml, a survey without gathers; allowed: a survey"),
+        (["--form", "read", "vp.npy"], "found vp.npy, no input file of an application; allowed"),
+        (["--form", "storage", "--nodes", "2"], "--nodes: found with --form storage, which does not use it"),
+        (["--form", "generations", "--record", "none.study"], "none.study/study.json"),
+        (["--form", "scaling", "--on", "none.json"], "--on: no file none.json; needed: one"),
+        (["--form", "scaling", "--output", "."], "--output: found .; allowed: a folder with a name of its own"),
+        (["--form", "scaling", "--output", "x.toml"], "--output: found x.toml; allowed"),
         (["--form", "scaling", "none.toml"], "--form scaling: no none.toml; needed: its input"),
         (["--form", "scaling", "--nodes", "1,0"], "--nodes: found 1,0; allowed: numbers of nodes, as in 1,2,4"),
         (["--quick", "survey.toml"], "--quick: found without --form; allowed: with it"),
@@ -131,10 +145,89 @@ def test_a_study_that_is_there_stays(tmp_path, monkeypatch, capsys):
     own = tmp_path / "weather.toml"
     own.write_text("# mine\n")
     wrf_logs(tmp_path / "logs", {64: 1.0})
-    done = run(capsys, "study", "run", "--form", "weather", "logs")
-    assert done.code == 2
-    assert "weather.toml: holds another study; allowed: --overwrite" in done.err
+    for more in ([], ["--overwrite"]):
+        done = run(capsys, "study", "run", "--form", "weather", "logs", *more)
+        assert done.code == 2
+        assert "weather.toml: holds something else than a form's study; allowed: --output" in done.err
     assert own.read_text() == "# mine\n"
+    source = survey(tmp_path, MODEL, "scaling.toml")
+    text = source.read_text()
+    done = run(capsys, "study", "run", "--form", "scaling", "scaling.toml", "--overwrite")
+    assert done.code == 2
+    assert "scaling.toml: is the input, and would be the study file as well" in done.err
+    assert source.read_text() == text
+
+
+def test_what_lies_among_the_tables_stays(tmp_path):
+    """A report replaces the tables of the one before, and nothing else; it writes into no link."""
+    file, _ = written("scaling", tmp_path)
+    results = synthetic(file)
+    folder = tmp_path / "scaling.study"
+    folder.mkdir()
+    write_answer(folder, results)
+    tables = folder / "tables"
+    first = {path.name for path in tables.iterdir()}
+    (tables / "09-mine.csv").write_text("mine")
+    few = replace(results, definition={**results.definition, "table": [{"rows": "nodes", "scaling": "none"}]})
+    write_answer(folder, few)
+    assert (tables / "09-mine.csv").read_text() == "mine"
+    assert first - {path.name for path in tables.iterdir()}
+    shutil.rmtree(tables)
+    (tmp_path / "elsewhere").mkdir()
+    tables.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(InputError, match="tables: is a link"):
+        write_answer(folder, results)
+    assert not list((tmp_path / "elsewhere").iterdir())
+
+
+def test_another_machine_and_predictions(tmp_path):
+    """A record and a machine file that come later are shown without a new measurement."""
+    file, _ = written("generations", tmp_path)
+    results = synthetic(file)
+    other = keep(synthetic(file), tmp_path / "other.study")
+    before, _ = written("scaling", tmp_path)
+    (tmp_path / "m.json").write_text("{}")
+    after, _ = written("scaling", tmp_path, machine=tmp_path / "m.json")
+    assert after.predict.machine == str(tmp_path / "m.json")
+    assert {**before.model_dump(), **dict.fromkeys(FREE)} == {**after.model_dump(), **dict.fromkeys(FREE)}
+    with_record = replace(results, definition={**results.definition, "beside": {"study": str(other)}})
+    told = render(with_record, tmp_path / "generations.study", tmp_path)
+    assert "The two were not measured in turns" in told
+    gone = replace(results, definition={**results.definition, "beside": {"study": str(tmp_path / "gone")}})
+    assert "It cannot be compared" in render(gone, tmp_path / "generations.study", tmp_path)
+    folder = tmp_path / "scaling.study"
+    folder.mkdir()
+    predicted = [Predicted(1, 2.0, 1.5), Predicted(64, 0.5, 0.25)]
+    write_predictions(folder, Predictions("nodes", "m.json", predicted))
+    assert "Measured and predicted" not in render(synthetic(before), folder, folder)
+    asked = synthetic(after)
+    asked = replace(asked, definition={**asked.definition, "predict": {"factor": "nodes"}})
+    page = render(asked, folder, folder)
+    assert "Measured and predicted, by nodes" in page
+    assert re.search(r"0\.50+.s", page)
+    (folder / "predicted.json").write_text("{")
+    assert "It cannot be read" in render(asked, folder, folder)
+
+
+def test_practices_say_no_more_than_the_data():
+    """Efficiencies are told where their whole interval is on one side, effects for sizes by themselves."""
+    table = [{"rows": "nodes", "relative_to": {"nodes": 1}}]
+    few = study({"nodes": [1, 2]}, rounds=2, table=table)
+    assert practices(few, answer_of(few)) == []
+    many = study({"nodes": [1, 2]}, lambda settings: 1 / settings["nodes"] ** 0.9, 20, table=table)
+    [told] = practices(many, answer_of(many))
+    assert told.startswith("By total, each keeps at least 0.7 of its speed on 2 nodes (an efficiency of 0.9")
+
+    def seconds(settings):
+        return settings["length"] * (2.0 if (settings["way"] == "a") == (settings["length"] == 8) else 1.0)
+
+    table = [{"rows": "length, way", "apart": ["length"]}]
+    apart = study({"length": [8, 64], "way": ["a", "b"]}, seconds, 20, table=table)
+    told = practices(apart, answer_of(apart))
+    assert [re.sub(r" [0-9.]+ \(.*?\)", "", text) for text in told] == [
+        "Total, length 8: on average over all else, way b is times as fast as a.",
+        "Total, length 64: on average over all else, way a is times as fast as b.",
+    ]
 
 
 def test_numbers_of_nodes():
@@ -156,9 +249,20 @@ def test_weather_from_logs(tmp_path, monkeypatch):
     with open(tmp_path / "weather.study" / "tables" / "01-speed-by-cores.csv", newline="") as file:
         rows = list(csv.DictReader(file))
     assert [row["processes"] for row in rows] == ["16", "192"]
+    assert rows[1]["simulation speed-up: low"] == ""  # of one run there is no interval
     assert float(rows[1]["simulation speed-up: value"]) == pytest.approx(13.58, rel=1e-4)
     efficiency = (tmp_path / "weather.study" / "tables" / "02-speed-by-cores-scaling.md").read_text()
     assert "0.91" in efficiency  # as published: 91 %
+
+
+def test_no_rate_of_operations_for_other_weather(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    wrf_logs(tmp_path / "logs", {8: 1.0}, cells=300)
+    assert call("study", "run", "--form", "weather", "logs", cwd=tmp_path).code == 0
+    [case] = read_results(tmp_path / "weather.study").cases.values()
+    assert not case.values("rate of operations")
+    said = (tmp_path / "weather.study" / "study.md").read_text()
+    assert "Hardware, software and times of this page are of the machine that read the logs" in said
 
 
 def pages_of(folder):

@@ -123,10 +123,10 @@ def study_file(options: Options) -> Path:
 
     Raises InputError for options that do not belong together, as `made`, and where another file is there already.
     """
+    from fathometer.lab.forms.files import study_path, write_study
     from fathometer.lab.forms.form import form_of
     from fathometer.lab.forms.here import here
     from fathometer.lab.forms.making import Asked, made, nodes_of
-    from fathometer.storage import atomic
 
     if options.form is None:
         for name in ("nodes", "quick", "record", "deck", "on"):
@@ -140,26 +140,18 @@ def study_file(options: Options) -> Path:
     source: Path | None = options.study
     if source is not None and not source.exists():
         raise InputError(f"--form {form.name}: no {source}; needed: its input")
-    kind = registry.of_input(source).identity.name if source is not None and source.is_file() else ""
     asked = Asked(
         source,
-        kind,
+        registry.kind_of(source) if source is not None and source.is_file() else "",
         nodes_of(options.nodes) if options.nodes else (),
         options.quick,
         options.record,
         options.deck,
         options.on,
     )
+    path = study_path(form.name, options.output)
     study = made(form, asked, here())
-    path = Path(options.output or f"{form.name}.study").with_suffix(".toml")
-    text = study.text.encode()
-    if path.exists() and path.read_bytes() != text and not options.overwrite:
-        raise InputError(
-            f"{path}: holds another study; allowed: --overwrite, --output DIR, or `fathometer study run {path}`, which "
-            "runs that"
-        )
-    path.parent.mkdir(parents=True, exist_ok=True)
-    atomic.write(path, text)
+    write_study(path, study.text, (source, options.record, options.deck, options.on), options.overwrite)
     if not options.quiet:
         print_line(labelled("study", path))
         for note in study.notes:

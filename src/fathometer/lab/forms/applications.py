@@ -49,10 +49,8 @@ PROGRAMS: Mapping[str, Program] = MappingProxyType(
             "survey",
             _demo("demo"),
             short={"acquisition.conditioning.shots.every": 3},
-            rate="grid point updates",
-            tunings={"history.store": ("memory", "disk")},
-            quick={"history.store": ("memory", "disk")},
         ),
+        "modelling": Program("fathometer-model", "survey", ()),
         "reactive": Program("fathometer-reactive", "flow", _demo("reactive", "--demo")),
         "ocean": Program(
             "fathometer-ocean",
@@ -62,7 +60,7 @@ PROGRAMS: Mapping[str, Program] = MappingProxyType(
             tunings={"barotropic.solver": ("chronopoulos-gear", "pcg")},
             quick={"barotropic.solver": ("chronopoulos-gear", "pcg")},
         ),
-        "flow": Program("fathometer-flow", "flow", _demo("flow", "--demo"), rate="cell updates"),
+        "flow": Program("fathometer-flow", "flow", _demo("flow", "--demo")),
         "plasma": Program(
             "fathometer-plasma",
             "plasma",
@@ -82,6 +80,6 @@ PROGRAMS: Mapping[str, Program] = MappingProxyType(
             tunings=_TRANSPOSES,
             quick=_TWO,
         ),
-        "farm": Program("fathometer-farm", "farm", _demo("farm", "--demo"), rate="tasks"),
+        "farm": Program("fathometer-farm", "farm", _demo("farm", "--demo")),
     }
 )

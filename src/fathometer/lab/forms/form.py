@@ -42,9 +42,9 @@ class Head(Table):
     default: str = key("of these, what is run where no input is given; none: an input is needed", default="")
     values: dict[str, str] = key("what $names stand for", default={})
     quick: dict[str, str] = key("what they stand for instead with --quick", default={})
-    cannot: str = key("what a quick run cannot tell", default="")
-    cluster: bool = key("whether it needs nodes", default=False)
-    programs: dict[str, str] = key("programs that it needs, and how to get them", default={})
+    limits: str = key("what its numbers do not show, whatever the input", default="")
+    cannot: str = key("what its own small input cannot tell", default="")
+    cluster: bool = key("whether it needs a cluster on this machine", default=False)
 
 
 @dataclass(frozen=True)

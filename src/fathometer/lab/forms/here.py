@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 from fathometer.base.errors import FathometerError
 from fathometer.base.hardware import processor
-from fathometer.lab.cluster.gluster import require_gluster
 from fathometer.lab.cluster.making import require_programs
 from fathometer.lab.cluster.namespaces import needs_user_namespace
 from fathometer.lab.studies.clock import clock_limits
@@ -22,10 +21,11 @@ class Here:
     """Where a form runs.
 
     Attributes:
-        allocated: nodes of the allocation of Slurm, 0 outside of one. no_cluster: why nodes cannot be made here as
-        namespaces; "" where they can. cores, hardware_threads: that this process may use, and threads of a core. numa:
-        memory domains. clocks: lowest and highest that can be set, Hz; None: none. gluster: whether a network folder
-        can be made. shared_memory: whether this MPI's way to copy inside a node can be chosen.
+        allocated: nodes of the allocation of Slurm, 0 outside of one.
+        no_cluster: why nodes cannot be made here as namespaces; "" where they can.
+        cores, hardware_threads: that this process may use, and threads of a core. numa: memory domains.
+        clocks: lowest and highest that can be set, Hz; None: none.
+        shared_memory: whether this MPI's way to copy inside a node can be chosen.
     """
 
     allocated: int
@@ -34,7 +34,6 @@ class Here:
     hardware_threads: int
     numa: int
     clocks: tuple[float, float] | None
-    gluster: bool
     shared_memory: bool
 
     @property
@@ -60,7 +59,6 @@ def here(environment: Mapping[str, str] = os.environ) -> Here:
         max(1, len(places) // cores),
         processor().get("numa_nodes") or 1,
         clock_limits(),
-        not _refusal(lambda: require_gluster(os.geteuid() != 0)),
         vader,
     )
 

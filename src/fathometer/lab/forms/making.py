@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from string import Template
 from typing import Any
 
 from fathometer.base.errors import InputError, shortened
@@ -13,13 +14,15 @@ from fathometer.lab.forms.applications import PROGRAMS, Program
 from fathometer.lab.forms.form import Form
 from fathometer.lab.forms.here import Here, powers
 from fathometer.lab.recipes.recipe import load_recipe
+from fathometer.lab.studies.store import read_header
 
-FOLDER, LOGS, NONE = "folder", "logs", "none"  # kinds of inputs that belong to no application
+FOLDER, LOGS, NONE, OTHER = "folder", "logs", "none", "other"  # kinds of inputs that belong to no application
 VIRTUAL = (
     "The nodes are namespaces on one machine and share its memory, disk and cores: messages, bytes and what links "
     "of up to some Gbit/s cost are as on any cluster, the speed of many nodes is not."
 )
-_NODES = re.compile(r"[0-9]+")
+QUICK = "Few rounds: what differs by little is not told apart from noise."
+_COUNT = re.compile(r"[1-9][0-9]{0,5}")
 
 
 @dataclass(frozen=True)
@@ -63,28 +66,22 @@ def made(form: Form, asked: Asked, machine: Here) -> Made:
     values |= _of_machine(form, asked, machine, notes)
     values |= _of_beside(form, asked, kind, notes)
     said = [
-        form.head.cannot if asked.quick else "",
+        form.head.limits,
+        form.head.cannot if asked.input is None else "",
+        QUICK if asked.quick else "",
         VIRTUAL if values["virtual"] and form.names() & {"place", "virtual"} else "",
         *notes,
     ]
     values["limits"] = _inner(" ".join(filter(None, said)))
-    values["title"] = _inner(form.head.title)
+    values["title"] = _inner(Template(form.head.title).substitute({"scale": values["scale"], "name": values["name"]}))
     values["published"] = _inner(form.head.source)
-    text = form.filled(_twice(values))
+    text = form.filled(values)
     return Made(text, notes)
-
-
-def _twice(values: Mapping[str, str]) -> dict[str, str]:
-    """Values in which other names are filled in: the title, and blocks of the head."""
-    filled = dict(values)
-    for name, text in values.items():
-        if "$" in text:
-            filled[name] = re.sub(r"\$([a-z_]+)", lambda found: values.get(found[1], ""), text)
-    return filled
 
 
 def _kind(form: Form, asked: Asked) -> str:
     """Of the input; the form's own where none is given. Raises InputError where it cannot be taken."""
+    _require_used(form, asked)
     inputs = form.head.inputs
     allowed = ", ".join(_named(kind) for kind in inputs)
     if asked.input is None:
@@ -97,7 +94,32 @@ def _kind(form: Form, asked: Asked) -> str:
         folders = [kind for kind in inputs if kind in (FOLDER, LOGS)]
         if folders:
             return folders[0]
-    raise InputError(f"--form {form.name}: found {asked.input}, {_named(asked.kind or FOLDER)}; allowed: {allowed}")
+    found = asked.kind or (FOLDER if asked.input.is_dir() else OTHER)
+    raise InputError(f"--form {form.name}: found {asked.input}, {_named(found)}; allowed: {allowed}")
+
+
+def _require_used(form: Form, asked: Asked) -> None:
+    """Raises InputError for an option that the form has no use for, and for a file or folder that is not there."""
+    wants = form.names()
+    used = {
+        "--nodes": (bool(asked.nodes), {"scales", "most"}, "scaling"),
+        "--record": (asked.record is not None, {"record"}, "generations, rate"),
+        "--deck": (asked.deck is not None, {"deck"}, "throughput"),
+        "--on": (asked.machine is not None, {"machine"}, "scaling"),
+    }
+    for option, (given, names, others) in used.items():
+        if given and not wants & names:
+            raise InputError(f"{option}: found with --form {form.name}, which does not use it; allowed with: {others}")
+    for option, path in (("--deck", asked.deck), ("--on", asked.machine)):
+        if path is not None and not path.is_file():
+            raise InputError(f"{option}: no file {path}; needed: one")
+    if asked.record is not None:
+        read_header(asked.record)
+    for path in (asked.input, asked.record, asked.deck, asked.machine):
+        if path is not None and not str(path.absolute()).isprintable():
+            raise InputError(
+                f"--form {form.name}: found {str(path)!r}; allowed: names of characters that can be printed"
+            )
 
 
 def _named(kind: str) -> str:
@@ -105,6 +127,8 @@ def _named(kind: str) -> str:
         FOLDER: "a folder",
         LOGS: "a folder of logs",
         NONE: "no input",
+        OTHER: "no input file of an application",
+        "modelling": "a survey without gathers",
         "seismic": "a survey",
         "reactive": "a reactive flow",
         "farm": "a farm of tasks",
@@ -113,18 +137,17 @@ def _named(kind: str) -> str:
 
 def _of_input(form: Form, asked: Asked, kind: str) -> dict[str, str]:
     """The application, what prepares its input, and what is known of it."""
-    values = {f"is_{kind}": "yes", "kind": kind, "input": "" if asked.input is None else quoted(_absolute(asked.input))}
+    values = {f"is_{kind}": "yes", "input": "" if asked.input is None else quoted(_absolute(asked.input))}
     own = "the built-in example" if kind in PROGRAMS else "this folder"
-    values["name"] = _inner(asked.input.name if asked.input is not None else own)
+    values["name"] = asked.input.resolve().name if asked.input is not None else own
     if kind not in PROGRAMS:
-        return values | ({"given": "yes"} if asked.input is not None else {"own": "yes"})
+        return values | {"input": values["input"] or quoted(_absolute(Path()))}
     program = PROGRAMS[kind]
     place = quoted(_absolute(asked.input)) if asked.input is not None else quoted(program.made)
     short = program.short if asked.input is None else {}
     lines = [f"recipe = {quoted(program.recipe)}", f"{program.parameter} = {place}"]
     lines += [f'set."{name}" = {toml(value)}' for name, value in short.items()]
     values |= {
-        "recipe": program.recipe,
         program.parameter: place,
         "program": "\n".join(lines),
         "prepare": "" if asked.input is not None else _prepare(program),
@@ -159,10 +182,11 @@ def _tunings(program: Program, quick: bool) -> dict[str, str]:
 
 def _of_machine(form: Form, asked: Asked, machine: Here, notes: list[str]) -> dict[str, str]:
     """Nodes, or ranks where there are none; placement, links, threads, clocks."""
-    virtual = not machine.allocated and not machine.no_cluster
-    if not machine.on_nodes:
-        if form.head.cluster:
-            raise InputError(f"--form {form.name}: it needs nodes: {machine.no_cluster}")
+    virtual = not machine.no_cluster and (form.head.cluster or not machine.allocated)
+    wants = form.names()
+    if form.head.cluster and machine.no_cluster:
+        raise InputError(f"--form {form.name}: it needs nodes of its own: {machine.no_cluster}")
+    if not machine.on_nodes and wants & {"scales", "place"}:
         notes.append(f"There are no nodes here ({machine.no_cluster}): ranks of this host stand in their place.")
     scale = "nodes" if machine.on_nodes else "ranks"
     most = machine.allocated or machine.cores
@@ -171,11 +195,12 @@ def _of_machine(form: Form, asked: Asked, machine: Here, notes: list[str]) -> di
     if machine.on_nodes:
         place = '[placement]\nranks = "{nodes}"'
         place += f"\nthreads = 1\n\n[place]\ncluster = {{nodes = {max(scales)}}}" if virtual else ""
-    if virtual and max(scales) > machine.cores:
+    if virtual and max(scales) > machine.cores and wants & {"scales", "most"}:
         notes.append(f"{max(scales)} nodes share {machine.cores} cores: what they take says nothing of so many nodes.")
     threads = [max(1, machine.cores // 2), machine.cores] if machine.cores > 1 else [1]
     if machine.hardware_threads > 1:
         threads.append(machine.cores * machine.hardware_threads)
+    _tell_lacking(form, machine, virtual, notes)
     return {
         "scale": scale,
         "scales": toml(scales),
@@ -184,22 +209,18 @@ def _of_machine(form: Form, asked: Asked, machine: Here, notes: list[str]) -> di
         "more": toml([max(scales) * 2**k for k in (1, 2, 3)]),
         "place": place,
         "virtual": "yes" if virtual else "",
-        "on_nodes": "yes" if machine.on_nodes else "",
-        "allocated": "yes" if machine.allocated else "",
         "threads": toml(list(dict.fromkeys(threads))),
         "fewest": toml(threads[0]),
         "memories": toml(["as it is", "local", "interleave"] if machine.numa > 1 else ["as it is"]),
         "one_memory": "" if machine.numa > 1 else "yes",
         "one_thread": "" if machine.hardware_threads > 1 else "yes",
-        "clocks": toml(list(machine.clocks)) if machine.clocks else "",
+        "clocks": toml(sorted(machine.clocks, reverse=True)) if machine.clocks else "",
         "cores": toml(machine.cores),
         "copies": toml(["cma", "none"] if machine.shared_memory else ["cma"]),
-        "first_storage": "'/run/cluster/local'" if virtual else "'own'",
+        "first_storage": "'/run/cluster/local'" if virtual else "",
         "most_jobs": toml(max(scales[-1], machine.cores) if virtual else machine.cores),
-        "gluster": "yes" if machine.gluster and virtual else "",
         "vader": "yes" if machine.shared_memory else "",
         **_pairs(form, machine, virtual, notes),
-        **_said_of_machine(form, machine, virtual, notes),
     }
 
 
@@ -209,7 +230,9 @@ def _pairs(form: Form, machine: Here, virtual: bool, notes: list[str]) -> dict[s
         return {}
     pairs = machine.cores // 2 if machine.allocated else machine.cores // 4
     if pairs < 2:
-        notes.append(f"{machine.cores} cores hold one pair: n pairs at the same time need twice as many on each node.")
+        notes.append(
+            f"{machine.cores} cores are too few for several pairs at the same time, inside a node and between two."
+        )
     between = machine.on_nodes and (machine.allocated != 1)
     return {
         "swap_ranks": toml(2 * max(1, pairs)),
@@ -220,7 +243,7 @@ def _pairs(form: Form, machine: Here, virtual: bool, notes: list[str]) -> dict[s
     }
 
 
-def _said_of_machine(form: Form, machine: Here, virtual: bool, notes: list[str]) -> dict[str, str]:
+def _tell_lacking(form: Form, machine: Here, virtual: bool, notes: list[str]) -> None:
     """What a form would vary and this machine does not have, a line each."""
     wants = form.names()
     if "one_thread" in wants and machine.hardware_threads == 1:
@@ -229,11 +252,10 @@ def _said_of_machine(form: Form, machine: Here, virtual: bool, notes: list[str])
         notes.append("There is one memory domain here: policies of memory are not compared.")
     if "clocks" in wants and machine.clocks is None:
         notes.append("The clock cannot be set here, and is not varied.")
-    if "gluster" in wants and not (machine.gluster and virtual):
-        notes.append("No network folder can be made here (Debian's glusterfs-server and fuse, as root): disks alone.")
+    if "first_storage" in wants and not virtual:
+        notes.append("There are no folders of nodes here, local and shared: where files are is not varied.")
     if "vader" in wants and not machine.shared_memory:
         notes.append("How MPI copies inside a node is chosen for Open MPI 4 only: left out.")
-    return {}
 
 
 def _of_beside(form: Form, asked: Asked, kind: str, notes: list[str]) -> dict[str, str]:
@@ -241,12 +263,12 @@ def _of_beside(form: Form, asked: Asked, kind: str, notes: list[str]) -> dict[st
     values = {"record": "", "deck": "", "machine": ""}
     wants = form.names()
     if asked.machine is not None:
-        values["machine"] = quoted(_absolute(asked.machine))
+        values["machine"] = quoted(asked.machine.absolute())
     elif "machine" in wants:
         notes.append("No machine file was given (--on): there is no prediction for more.")
     if "record" in wants:
         if asked.record is not None:
-            values["record"] = quoted(_absolute(asked.record))
+            values["record"] = quoted(asked.record.absolute())
         else:
             notes.append(
                 "There is no record of a second machine (--record): run this form there too, and give its folder here."
@@ -263,7 +285,7 @@ def _of_beside(form: Form, asked: Asked, kind: str, notes: list[str]) -> dict[st
 
 def _of_logs(form: Form, folder: Path) -> dict[str, str]:
     """Folders of logs by cores, and which of the published cases they are of."""
-    counts = sorted(int(path.name) for path in folder.iterdir() if path.is_dir() and _NODES.fullmatch(path.name))
+    counts = sorted(int(path.name) for path in folder.iterdir() if path.is_dir() and _COUNT.fullmatch(path.name))
     if not counts:
         raise InputError(
             f"--form {form.name}: {folder}: found no folder whose name is a number; allowed: a folder for each number "
@@ -290,7 +312,7 @@ def quoted(text: object) -> str:
 def _inner(text: str) -> str:
     """A text within the marks of a TOML string."""
     kept = text.replace("\\", "\\\\").replace('"', '\\"')
-    return "".join(letter if letter.isprintable() else f"\\u{ord(letter):04x}" for letter in kept)
+    return "".join(letter if letter.isprintable() else f"\\U{ord(letter):08x}" for letter in kept)
 
 
 def toml(value: Any) -> str:
@@ -311,6 +333,6 @@ def _absolute(path: Path) -> str:
 def nodes_of(text: str) -> tuple[int, ...]:
     """Numbers of nodes, with commas between. Raises InputError."""
     words = [word.strip() for word in text.split(",")]
-    if not words or not all(_NODES.fullmatch(word) and 0 < int(word) <= 100_000 for word in words):
+    if not all(_COUNT.fullmatch(word) for word in words):
         raise InputError(f"--nodes: found {shortened(text, 40)}; allowed: numbers of nodes, as in 1,2,4")
     return tuple(dict.fromkeys(map(int, words)))

@@ -3,7 +3,8 @@
 key          of a table, after a dot; letters, digits, _, -, blanks and whatever is no dot or bracket
 [n]          an item of a list, from 0; from its end with -1
 [*]          all items
-[key=value]  those items of a list of tables that have this value, a text, number, true or false
+[key=value]  those items of a list of tables that have this value, a text, number, true or false; several of them after
+             each other: those that have all these values
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ class _Step:
         """What it leads to from a value; [] where that does not have it."""
         if self.key is not None:
             return [value[self.key]] if isinstance(value, dict) and self.key in value else []
+        if self.name is not None and isinstance(value, dict):  # an item that a step before has let pass
+            return [value] if _text(value.get(self.name)) == self.value else []
         if not isinstance(value, list):
             return []
         if self.index is not None:

@@ -112,7 +112,10 @@ class Recipe(InputFile):
         "words with which a key of the program's input is set, after the others, with {key} and {value}", default=()
     )
     environment: dict[str, Word] = key("variables of its runs", default={})
-    like: str = key("a recipe of the collection: its figures, and its validity, count before those here", default="")
+    like: str = key(
+        "a recipe of the collection: its figures come before those here, its validity holds where there is none here",
+        default="",
+    )
     parameter: Annotated[tuple[ParameterTable, ...], Loose] = key("what a study says to it", default=())
     copy_files: Words = key("files and folders copied into each run's folder, from the recipe's file", default=())
     link_files: Words = key("files and folders linked there", default=())

@@ -47,7 +47,7 @@ from fathometer.storage.json_text import json_values
 from fathometer.storage.lock import FileLock
 
 # What may change between two sessions of a study: how long it goes on, and how its answer is shown.
-FREE = ("title", "question", "limits", "table", "plot", "landscape", "output")
+FREE = ("title", "question", "limits", "table", "plot", "landscape", "predict", "beside", "output")
 FREE_IN = {
     "runs": ("repetitions", "budget", "keep"),
     "launch": ("deadline",),

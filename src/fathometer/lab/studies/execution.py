@@ -165,15 +165,21 @@ class CaseRunner:
         """What an interrupted session has left is ended, or found again."""
         self._runner.recover()
 
-    def prediction(self, case: Case, units: Mapping[str, int] | None = None) -> tuple[list[str], str]:
+    def prediction(self, case: Case, factor: str = "", number: int = 0) -> tuple[list[str], str]:
         """The words of the command that predicts a case's seconds, and where in its JSON they stand.
 
-        units: nodes and ranks in place of the case's. Raises InputError where there is none.
+        factor, number: so many nodes, with as many ranks on each as the case has, or so many ranks, in place of the
+        case's. Raises InputError where there is none.
         """
         parts = self._first_parts(case)
         if len(parts) > 1:
             raise InputError("jobs at the same time: no prediction; allowed: a study without --predict")
-        return parts[0].program.prediction({**parts[0].values, **(units or {})})
+        values = dict(parts[0].values)
+        if factor == "nodes":
+            values["ranks"] = number * max(1, int(str(values["ranks"])) // int(str(values["nodes"])))
+        if factor:
+            values[factor] = number
+        return parts[0].program.prediction(values)
 
     def versions(self) -> dict[str, str]:
         """What tells programs and recipes from others: where they lie, with their time; a hash of each recipe.

@@ -11,10 +11,11 @@ from pathlib import Path
 from statistics import median
 
 from fathometer.base.errors import FathometerError
+from fathometer.base.removal import remove_file
 from fathometer.lab.recipes.json_path import values_at
 from fathometer.lab.studies.design import Case
 from fathometer.lab.studies.predictions import Predicted, Predictions, is_number, seconds_of, write_predictions
-from fathometer.lab.studies.store import STUDY, read_case
+from fathometer.lab.studies.store import PREDICTED, STUDY, read_case
 from fathometer.lab.studies.study import ReadyStudy
 from fathometer.storage.json_text import json_object
 
@@ -72,9 +73,11 @@ def predict(study: ReadyStudy) -> None:
     """
     asked = study.file.predict
     if asked is None or not study.cases:
+        remove_file(study.file.folder / PREDICTED)
         return
     machine = study.file.directory / asked.machine
-    values = {int(value) for value in (*study.file.factors.get(asked.factor, ()), *asked.values)}
+    measured = [value for value in study.file.factors.get(asked.factor, ()) if type(value) is int]
+    values = {*measured, *asked.values}
     found: list[Predicted] = []
     problem = ""
     with tempfile.TemporaryDirectory() as folder:
@@ -101,12 +104,8 @@ def _of_more_nodes(machine: Path, nodes: int, folder: Path) -> Path:
 
 def _at(study: ReadyStudy, case: Case, factor: str, value: int, machine: Path) -> Predicted:
     """For so many nodes, with as many ranks on each as the case has, or for so many ranks."""
-    units: Mapping[str, int] = {factor: value}
-    more = ["--on", str(machine)]
-    if factor == "nodes":
-        units = {"nodes": value, "ranks": value}
-        more += ["--nodes", str(value)]
-    words, path = study.runs.prediction(case, units)
+    more = ["--on", str(machine), *(["--nodes", str(value)] if factor == "nodes" else [])]
+    words, path = study.runs.prediction(case, factor, value)
     total, answer = seconds_of([*words, *more], path)
     kernels = values_at(path.replace(TOTAL, KERNEL), answer) if path.endswith(TOTAL) else []
     kernel = float(kernels[0]) if len(kernels) == 1 and is_number(kernels[0]) else None

@@ -42,7 +42,7 @@ from fathometer.storage.json_text import as_written, json_object
 
 STUDY, CASES, RUNS, LOCK = "study.json", "cases", "runs", "lock"
 JOBS, MACHINE, CLUSTERS = "jobs", "machine.json", "clusters"
-TABLES, PREDICTED = "tables", "predicted.json"
+TABLES, TABLES_LIST, PREDICTED = "tables", "written.json", "predicted.json"
 PAGE, TEXT, PARQUET = "study.html", "study.md", "study.parquet"
 SCHEMA_VERSION = 1
 MARK = Mark(STUDY, b'{\n "schema_version": ')
@@ -52,7 +52,7 @@ _CASE = r"[0-9a-f]{10}"
 _FILES = {
     CASES: re.compile(rf"{_CASE}\.json"),
     JOBS: re.compile(r"fathometer-study-[0-9a-f]{10}\.(?:json|out)"),
-    TABLES: re.compile(r"[0-9]{2,}-[a-z0-9-]+\.(?:csv|md)"),
+    TABLES: re.compile(r"[0-9]{2,}-[a-z0-9-]+\.(?:csv|md)|written\.json"),
     CLUSTERS: re.compile(r"study-[0-9a-f]{10}-[A-Za-z0-9-]+\.json"),
 }
 _RUN = re.compile(rf"{_CASE}/(?:{'|'.join(get_args(RunKind))})-\d+")
@@ -228,8 +228,8 @@ def erase(folder: Path) -> None:
         remove_empty(folder / place)
     remove_empty(folder / RUNS)
     atomic.remove_parts(folder, re.compile("|".join(map(re.escape, _NAMES))))
-    remove_file(folder / MACHINE)
-    remove_file(folder / STUDY)
+    for name in (MACHINE, PREDICTED, STUDY):
+        remove_file(folder / name)
 
 
 def remove_run(folder: Path, run: Path, keep: Collection[str] = ()) -> None:

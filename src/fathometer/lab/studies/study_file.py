@@ -194,8 +194,8 @@ class AnswerTable(Table):
 class PredictTable(Table):
     """What the program's own prediction says beyond what is measured."""
 
-    factor: str = key("that goes on: nodes or ranks")
-    values: Values = key("of it, besides those of the cases")
+    factor: Literal["nodes", "ranks"] = key("that goes on")
+    values: Annotated[tuple[Count, ...], Loose] = key("of it, besides those of the cases")
     machine: FileName = key("the machine file for `fathometer plan --on`")
 
 
@@ -289,6 +289,9 @@ def load_study(path: Path, results: Path | None = None) -> Study:
     """
     values: dict[str, Any] = read_toml(path, "the study file")
     study = validated(Study, values, path)
+    if study.beside is not None:
+        other = study.beside.model_copy(update={"study": str((study.directory / study.beside.study).absolute())})
+        study = study.model_copy(update={"beside": other})
     if results is None:
         return study
     output = study.output.model_copy(update={"directory": str(results.absolute())})

@@ -208,10 +208,10 @@ class SurveyLayout(SurveyHeaders):
         return [np.ascontiguousarray(cells[np.argsort(cells[:, 0])].T) for cells in spreads]
 
     def nearest_cells(self, shot: Shot) -> np.ndarray:
-        """The cells of a shot's receivers in the padded grid, (3, n) int64; many shots share theirs."""
+        """The cells of a shot's receivers in the padded grid, (3, n) int32; many shots share theirs."""
         spread = id(shot.receivers)
         if spread not in self._nearest_cells:
-            self._nearest_cells[spread] = np.rint(self.grid.to_cells(shot.receivers)).astype(np.int64).T
+            self._nearest_cells[spread] = np.rint(self.grid.to_cells(shot.receivers)).astype(np.int32).T
         return self._nearest_cells[spread]
 
     @cached_property

@@ -209,8 +209,10 @@ def _no_difference(
     return f"the {count} choices do not differ beyond noise: {ends}."
 
 
-def factor_effects(results: Results, table: AnswerTable, figure: FigureInfo, made: Intervals, needed: int) -> list[str]:
-    """What the factors of best_over do, each on average over all else."""
+def factor_effects(
+    results: Results, table: AnswerTable, figure: FigureInfo, made: Intervals, needed: int, among: Key = ()
+) -> list[str]:
+    """What the factors of best_over do, each on average over all else. among: settings of the cases that count."""
     found: dict[tuple[str, int, int], dict[int, float]] = {}
     values_of: dict[str, list[object]] = {}
     for name in table.best_over:
@@ -219,7 +221,7 @@ def factor_effects(results: Results, table: AnswerTable, figure: FigureInfo, mad
         )
         values_of[name] = list(values)
         for (a, first), (b, second) in itertools.combinations(enumerate(values), 2):
-            if effect := _effect(results, table, figure, name, first, second):
+            if effect := _effect(results, table, figure, name, first, second, among):
                 found[name, a, b] = effect
     if not found:
         return []
@@ -236,14 +238,14 @@ def factor_effects(results: Results, table: AnswerTable, figure: FigureInfo, mad
 
 
 def _effect(
-    results: Results, table: AnswerTable, figure: FigureInfo, name: str, first: object, second: object
+    results: Results, table: AnswerTable, figure: FigureInfo, name: str, first: object, second: object, among: Key
 ) -> dict[int, float]:
     """Of each round the geometric mean, over cases that are alike in all else, of the second's ratio to the first."""
     alike: dict[str, dict[object, CaseRuns]] = {}
     for case in cases_of(results, table.design):
         settings = dict(results.cases[case].case.settings)
         value = settings.pop(name)
-        if value in (first, second):
+        if value in (first, second) and all(settings.get(key) == wanted for key, wanted in among):
             alike.setdefault(repr(settings), {})[value] = results.cases[case]
     logarithms: dict[int, list[float]] = {}
     for pair in alike.values():
@@ -291,7 +293,11 @@ def _factor(
     how = "times as fast as" if speed else f"times the {figure.name} of"
     verb = "is" if speed else "has"
     others = len(known) - len(different)
-    rest = "" if len(values) == 2 else f" ({len(different)} of {len(different) + others} pairs differ)"
+    pairs = len(values) * (len(values) - 1) // 2
+    compared = (
+        "pairs differ" if len(known) == pairs else f"pairs differ; the other {pairs - len(known)} have no cases alike"
+    )
+    rest = "" if len(values) == 2 else f" ({len(different)} of {len(different) + others} {compared})"
     return f"on average over all else, {name} {texts[more]} {verb} {number} {how} {texts[less]}{rest}"
 
 

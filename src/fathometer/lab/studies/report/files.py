@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from fathometer.lab.studies.export import write_parquet
+from fathometer.lab.studies.levels import level_of
 from fathometer.lab.studies.report.further import all_views
 from fathometer.lab.studies.report.markdown import markdown
 from fathometer.lab.studies.report.page import write_page
@@ -20,4 +21,4 @@ def write_answer(folder: Path, results: Results) -> list[Path]:
     write_page(paths[0], results, folder)
     atomic.write(paths[1], markdown(results, folder).encode(errors="backslashreplace"))
     write_parquet(paths[2], results)
-    return [*paths, write_tables(folder, all_views(results, folder))]
+    return [*paths, write_tables(folder, *all_views(results, folder), level_of(results))]

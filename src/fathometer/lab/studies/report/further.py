@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fathometer.base.errors import FathometerError
-from fathometer.base.formatting import value_text
-from fathometer.lab.studies.asked import Answer, answer_of, cases_of
+from fathometer.base.formatting import listed, value_text
+from fathometer.lab.studies.asked import Answer, answer_of, cases_of, varied
 from fathometer.lab.studies.comparison import compare
 from fathometer.lab.studies.levels import intervals_of
 from fathometer.lab.studies.predictions import read_predictions
@@ -41,17 +41,24 @@ def further(results: Results, answer: Answer, folder: Path | None, legend: Legen
     return [part for part in parts if part.sentences or part.views]
 
 
-def all_views(results: Results, folder: Path | None) -> list[View]:
-    """All tables of the report but the published ones. Raises InputError as `answer_of`."""
+def all_views(results: Results, folder: Path | None) -> tuple[list[View], dict[str, str]]:
+    """All tables of the report but the published ones, and the legend of their signs. Raises InputError as
+    `answer_of`."""
     answer = answer_of(results)
     _, shown, legend = answered(results, answer)
-    return [*shown, *(view for part in further(results, answer, folder, legend) for view in part.views)]
+    more = [view for part in further(results, answer, folder, legend) for view in part.views]
+    return [*shown, *more], legend.texts
 
 
 def _predicted(results: Results, folder: Path | None) -> Part:
     """What was measured and what was predicted, by nodes or ranks."""
     title = "Prediction"
-    known = read_predictions(folder) if folder is not None else None
+    if folder is None or not results.definition.get("predict"):
+        return Part(title)
+    try:
+        known = read_predictions(folder)
+    except FathometerError as error:
+        return Part(title, [f"It cannot be read: {error}."])
     if known is None:
         return Part(title)
     told = [f"No prediction for more {known.factor}: {known.problem}."] if known.problem else []
@@ -76,7 +83,11 @@ def _predicted(results: Results, folder: Path | None) -> Part:
     heads = [Head(known.factor, number=False)]
     for figure in ("total", "kernel")[: 2 if kernels else 1]:
         heads += [Head(figure, "measured"), Head(figure, "predicted"), Head(figure, "predicted over measured")]
-    note = f"Predicted by fathometer plan for the machine of {known.machine}, and as many of its nodes as a row says."
+    note = f"Predicted by fathometer plan for the machine of {known.machine}"
+    note += ", and as many of its nodes as a row says. " if known.factor == "nodes" else ". "
+    note += "Where that is another machine than the one that measured, the ratio compares machines, not the plan."
+    others = [name for name in varied(results, None) if name != known.factor]
+    note += f" Of {listed(others)}, the first values." if others else ""
     return Part(title, told, [View(f"Measured and predicted, by {known.factor}", heads, rows, [note])])
 
 
@@ -85,7 +96,7 @@ def _beside(results: Results, folder: Path | None, legend: Legend) -> Part:
     asked = results.definition.get("beside")
     if not asked or folder is None:
         return Part("")
-    title, other = "Another machine", folder.resolve().parent / str(asked.get("study", ""))
+    title, other = "Another machine", Path(str(asked.get("study", "")))
     try:
         earlier = read_results(other)
         comparison = compare([earlier], results)

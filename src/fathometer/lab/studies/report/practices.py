@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fathometer.lab.studies.asked import SCALES, Answer, varied
+from fathometer.base.formatting import listed
+from fathometer.lab.studies.asked import SCALES, Answer, cases_of, varied
 from fathometer.lab.studies.levels import intervals_of
 from fathometer.lab.studies.report.answer import factor_effects
 from fathometer.lab.studies.report.cells import Legend, Ratios, is_speed
 from fathometer.lab.studies.report.needed import rounds_needed_in
 from fathometer.lab.studies.results import FigureInfo, Results
-from fathometer.lab.studies.selection import Block, blocks, label
+from fathometer.lab.studies.selection import Block, Key, blocks, label
 from fathometer.lab.studies.study_file import AnswerTable
 
-PAYS = 0.7  # efficiency from which on more nodes or ranks are called worth it
+PAYS = 0.7  # efficiency
 
 
 def practices(results: Results, answer: Answer) -> list[str]:
     """Sentences, from the first figure with a direction of the first table of each design: what each factor does that
-    is a choice, on average over all else; and up to which size an efficiency is at least PAYS."""
+    is a choice, on average over all else and for each value of factors that are none; and for which sizes of the
+    machine the whole interval of the efficiency is above or below PAYS."""
     needed, made = rounds_needed_in(results, answer), intervals_of(results)
     told: dict[str, None] = {}
     known: set[tuple[str | None, str]] = set()  # designs and factors of which something was told
@@ -32,12 +34,20 @@ def practices(results: Results, answer: Answer) -> list[str]:
                 continue
             known.add((table.design, name))
             alone = table.model_copy(update={"best_over": (name,)})
-            told |= dict.fromkeys(
-                f"{figure.name[:1].upper()}{figure.name[1:]}: {sentence}."
-                for sentence in factor_effects(results, alone, figure, made, needed)
-            )
+            for among in _apart(results, table):
+                before = ", ".join(filter(None, [figure.name, table.design, label(among) if among else ""]))
+                told |= dict.fromkeys(
+                    f"{before[:1].upper()}{before[1:]}: {sentence}."
+                    for sentence in factor_effects(results, alone, figure, made, needed, among)
+                )
         told |= dict.fromkeys(_sizes(results, table, figure, found, needed))
     return list(told)
+
+
+def _apart(results: Results, table: AnswerTable) -> list[Key]:
+    """Each combination of the values of factors that are no choice; one of none where there are none."""
+    cases = [results.cases[name].case.settings for name in cases_of(results, table.design)]
+    return list(dict.fromkeys(tuple((name, settings[name]) for name in table.apart) for settings in cases)) or [()]
 
 
 def _sizes(results: Results, table: AnswerTable, figure: FigureInfo, found: list[Block], needed: int) -> Iterator[str]:
@@ -45,20 +55,21 @@ def _sizes(results: Results, table: AnswerTable, figure: FigureInfo, found: list
     if table.scaling != "strong" or not is_speed(figure) or not set(table.relative_to) & set(SCALES):
         return
     ratios = Ratios(results, table, [figure], found, Legend(), needed)
+    level = ratios.intervals.level
     for block in found:
         for column in block.columns:
-            known = {}
+            pay, do_not = [], []
             for row in block.rows:
                 whole = (*block.nested, *row, *column)
                 size, cell = ratios.size(whole), ratios.efficiency_cell(whole, figure)
-                if size is not None and size > 1 and cell.estimate is not None:
-                    known[size] = (row, cell)
-            if not known:
-                continue
-            pays = [size for size, (_, cell) in known.items() if cell.estimate and cell.estimate.median >= PAYS]
-            size = max(pays, default=min(known))
-            row, cell = known[size]
-            ends = f" ({cell.interval})" if cell.interval else ""
+                if size is None or size <= 1 or cell.estimate is None or not cell.estimate.reaches(level):
+                    continue
+                text = f"{label(row)} (an efficiency of {cell.text}, {cell.interval})"
+                if cell.estimate.low >= PAYS:
+                    pay.append(text)
+                elif cell.estimate.high < PAYS:
+                    do_not.append(text)
             where = f" with {label((*block.nested, *column))}" if (*block.nested, *column) else ""
-            verb = "pay" if pays else "do not pay"
-            yield f"By {figure.name}, {label(row)} {verb}{where}: an efficiency of {cell.text}{ends}."
+            for texts, how in ((pay, "at least"), (do_not, "less than")):
+                if texts:
+                    yield f"By {figure.name}{where}, each keeps {how} {PAYS} of its speed on {listed(texts)}."
