@@ -52,10 +52,10 @@ def given(name: str, folder: Path) -> Asked:
     return Asked()
 
 
-def written(name: str, folder: Path, machine: Here = LAPTOP, **asked: object) -> tuple[Study, Made]:
+def written(name: str, folder: Path, here: Here = LAPTOP, **asked: object) -> tuple[Study, Made]:
     """The study of a form, loaded from its file, and what was made."""
     form = forms()[name]
-    study_made = made(form, replace(given(name, folder), **asked), machine)
+    study_made = made(form, replace(given(name, folder), **asked), here)
     path = folder / f"{name}.toml"
     path.write_text(study_made.text, encoding="utf-8")
     return load_study(path), study_made

@@ -11,7 +11,8 @@ from fathometer.cli.output import labelled, print_line, print_text, require_writ
 
 DESCRIPTION = """\
 Write what a study says as a page (study.html) and as Markdown (study.md): the answer in a sentence, tables,
-plots, published results beside, the configuration, how to repeat it, what was marked. It may still run."""
+plots, published results beside, the configuration, how to repeat it, what was marked; and each table as CSV and
+Markdown in the folder (tables/). It may still run."""
 
 EXAMPLES = """\
   fathometer study report ranks.study
@@ -38,6 +39,7 @@ def run(options: Options) -> None:
 
         print_text(published_text(shown(landscape(options.landscape))))
         return
+    from fathometer.lab.studies.report.files import tables_of
     from fathometer.lab.studies.report.markdown import markdown
     from fathometer.lab.studies.report.page import write_page
     from fathometer.lab.studies.store import PAGE, TEXT, read_results
@@ -56,6 +58,7 @@ def run(options: Options) -> None:
         atomic.write(text_file, text.encode(errors="backslashreplace"))
         print_line(labelled("Markdown", text_file))
     print_line(labelled("page", page))
+    print_line(labelled("tables", tables_of(options.folder, results)))
 
 
 COMMAND = Command(

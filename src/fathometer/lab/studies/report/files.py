@@ -21,4 +21,9 @@ def write_answer(folder: Path, results: Results) -> list[Path]:
     write_page(paths[0], results, folder)
     atomic.write(paths[1], markdown(results, folder).encode(errors="backslashreplace"))
     write_parquet(paths[2], results)
-    return [*paths, write_tables(folder, *all_views(results, folder), level_of(results))]
+    return [*paths, tables_of(folder, results)]
+
+
+def tables_of(folder: Path, results: Results) -> Path:
+    """Write all tables of the page as files of their own; their folder. Raises as `write_tables`."""
+    return write_tables(folder, *all_views(results, folder), level_of(results))
