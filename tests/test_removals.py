@@ -69,13 +69,16 @@ REMOVES = {
         "CaseRunner._prepared remove_run": ["left of a run of this number, in a folder with its study.json"],
     },
     "lab/studies/preparation.py": {"_remove remove_tree": ["by its preparation.json, in the folder of the results"]},
+    "lab/studies/forecast.py": {"predict remove_file": ["predicted.json, in a folder with its study.json"]},
+    "lab/studies/report/table_files.py": {
+        "write_tables remove_file": ["tables that the list of an earlier report names, by names of tables, and no link"]
+    },
     "lab/studies/store.py": {
         "erase remove_run": ["runs/CASE/KIND-NUMBER in a folder with its study.json, and no link on the way"],
         "erase remove_empty": ["nothing is in it", "nothing is in it", "nothing is in it"],
         "erase remove_file": [
-            "by the names of cases, jobs and clusters, in a folder with its study.json, and no link on the way",
-            "machine.json beside study.json",
-            "study.json, the mark, last",
+            "by the names of cases, jobs, tables and clusters, in a folder with its study.json, and no link on the way",
+            "machine.json and predicted.json beside study.json, the mark, which goes last",
         ],
         "erase remove_parts": ["unfinished, by the same names", "unfinished, by the names of a study's files"],
         "remove_run remove_tree": ["by study.json in the folder around it"],
@@ -189,8 +192,8 @@ REMOVES = {
 }
 # Folders of Python's, which go with the block that has made them.
 TEMPORARY = {
-    "apps/farm/demo.py", "apps/ocean/probes.py", "lab/calibrate.py", "runs/small_runs.py", "seismic/elastic/probes.py",
-    "seismic/probes.py", "storage/folder.py",
+    "apps/farm/demo.py", "apps/ocean/probes.py", "lab/calibrate.py", "lab/studies/forecast.py", "runs/small_runs.py",
+    "seismic/elastic/probes.py", "seismic/probes.py", "storage/folder.py",
 }  # fmt: skip
 SCRIPTS = {("launch/slurm.py", 'rm -f "$fruitless"')}  # in a batch script: a file with the name of its job
 
