@@ -265,6 +265,22 @@ def test_no_rate_of_operations_for_other_weather(tmp_path, monkeypatch):
     assert "Hardware, software and times of this page are of the machine that read the logs" in said
 
 
+def test_practices_and_the_sentence_say_the_same():
+    """Both are corrected for all factors together: neither tells a difference that the other one does not."""
+    factors = {"ranks": [1, 2], "way": ["a", "b"], "size": [1, 2, 3], "bound": [True, False]}
+
+    def seconds(settings):
+        return 1.0 + 0.02 * (settings["way"] == "b")
+
+    table = [{"rows": "ranks", "best_over": ["way", "size", "bound"]}]
+    for rounds in (4, 6, 8, 12):
+        results = study(factors, seconds, rounds, 0.01, table=table)
+        answer = answer_of(results)
+        sentence = answer_sentence(results, answer)
+        for practice in practices(results, answer):
+            assert practice.removeprefix("Total: ").rstrip(".") in sentence
+
+
 def pages_of(folder):
     """A page of each form, of invented runs."""
     for name in NAMES:

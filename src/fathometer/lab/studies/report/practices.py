@@ -29,17 +29,21 @@ def practices(results: Results, answer: Answer) -> list[str]:
         figure = found[0].deciding if found else None
         if figure is None:
             continue
-        for name in varied(results, table.design):
-            if name in (*SCALES, *answer.nested, *table.apart) or (table.design, name) in known:
-                continue
-            known.add((table.design, name))
-            alone = table.model_copy(update={"best_over": (name,)})
-            for among in _apart(results, table):
-                before = ", ".join(filter(None, [figure.name, table.design, label(among) if among else ""]))
-                told |= dict.fromkeys(
-                    f"{before[:1].upper()}{before[1:]}: {sentence}."
-                    for sentence in factor_effects(results, alone, figure, made, needed, among)
-                )
+        no_choice = (*SCALES, *answer.nested, *table.apart)
+        names = [
+            name
+            for name in varied(results, table.design)
+            if name not in no_choice and (table.design, name) not in known
+        ]
+        known |= {(table.design, name) for name in names}
+        # All at once, so that they are corrected for as many comparisons as those of the answer's sentence.
+        every = table.model_copy(update={"best_over": tuple(names)})
+        for among in _apart(results, table) if names else ():
+            before = ", ".join(filter(None, [figure.name, table.design, label(among) if among else ""]))
+            told |= dict.fromkeys(
+                f"{before[:1].upper()}{before[1:]}: {sentence}."
+                for sentence in factor_effects(results, every, figure, made, needed, among)
+            )
         told |= dict.fromkeys(_sizes(results, table, figure, found, needed))
     return list(told)
 
