@@ -68,8 +68,7 @@ def fresh_memory(threads: int, quick: bool) -> Table:
         f"One pass over as many bytes of fresh pages as the migration of all cells holds at most, by {threads} threads "
         f"in a process of its own; and whole runs of `migrate`, one shot of {' x '.join(map(str, shape))} cells with "
         f"absorbing layers, {steps} steps, tilings known. {rounds} rounds in turns, each after a pause of {PAUSE:g} s, "
-        "in which a virtual "
-        "machine takes back what was freed; medians and ranges, seconds. "
+        "in which a virtual machine takes back what was freed; medians and ranges, seconds. "
         "Wanted: set-up at most one pass; the share of the time steps in the wall time 0.85.",
         ("what", "memory, GB", "one pass", *SHOWN, "set-up over a pass", "wall", "share of the time steps"),
         tuple(rows),

@@ -76,17 +76,17 @@ def of_input(path: Path) -> Application:
     if len(registered) == 1:
         return registered[0]
     sections = _sections(path)
-    complete = [app for app in registered if app.identity.sections <= sections]
+    complete = [app for app in registered if app.identity.sections <= sections.keys()]
     return max(complete, key=lambda app: len(app.identity.sections), default=registered[0])
 
 
 def kind_of(path: Path) -> str:
     """The name of the application whose sections an input file has; "modelling" for a survey without gathers; "" where
     none has them."""
-    app = of_input(path)
-    if not app.identity.sections <= _sections(path):
+    app, sections = of_input(path), _sections(path)
+    if not app.identity.sections <= sections.keys():
         return ""
-    if app.identity.name == "seismic" and not _has_gathers(path):
+    if app.identity.name == "seismic" and "gathers" not in sections["acquisition"]:
         return "modelling"
     return app.identity.name
 
@@ -102,14 +102,7 @@ def files_read_by(path: Path) -> list[Path]:
         return []
 
 
-def _has_gathers(path: Path) -> bool:
-    import tomllib
-
-    acquisition = tomllib.loads(read_regular(path).decode("utf-8"))["acquisition"]
-    return isinstance(acquisition, dict) and "gathers" in acquisition
-
-
-def _sections(path: Path) -> set[str]:
+def _sections(path: Path) -> dict[str, Any]:
     """Top-level tables, and lists of them, of a TOML file; none of a file that is none, of which the application says
     why."""
     import tomllib
@@ -117,8 +110,10 @@ def _sections(path: Path) -> set[str]:
     try:
         values = tomllib.loads(read_regular(path).decode("utf-8"))
     except (OSError, ValueError, RecursionError):
-        return set()
-    return {name for name, value in values.items() if isinstance(value, dict) or (value and isinstance(value, list))}
+        return {}
+    return {
+        name: value for name, value in values.items() if isinstance(value, dict) or (value and isinstance(value, list))
+    }
 
 
 def resume_hint(command: str, path: Path | None = None, settings: Sequence[str] = ()) -> str:

@@ -19,7 +19,7 @@ class Program:
         recipe, parameter: of studies; the parameter is its input file. demo: the words that write a small input.
         short: settings with which that is run in some seconds. rate: its figure that counts work over time; share: of
         communication, "" where it tells none. tunings: keys of the input file that change its speed but not its
-        results, with the values to try. quick: those of a quick run.
+        results, with the values to try. quick: those of a quick run; the same where there are none.
     """
 
     recipe: str
@@ -58,7 +58,6 @@ PROGRAMS: Mapping[str, Program] = MappingProxyType(
             _demo("ocean", "--demo"),
             rate="simulated years a day",
             tunings={"barotropic.solver": ("chronopoulos-gear", "pcg")},
-            quick={"barotropic.solver": ("chronopoulos-gear", "pcg")},
         ),
         "flow": Program("fathometer-flow", "flow", _demo("flow", "--demo")),
         "plasma": Program(

@@ -57,6 +57,7 @@ def made(form: Form, asked: Asked, machine: Here) -> Made:
 
     Raises InputError for an input that the form cannot take, and where nothing of it can be run here.
     """
+    _require_used(form, asked)
     kind = _kind(form, asked)
     notes: list[str] = []
     values = dict(form.head.values)
@@ -75,13 +76,11 @@ def made(form: Form, asked: Asked, machine: Here) -> Made:
     values["limits"] = _inner(" ".join(filter(None, said)))
     values["title"] = _inner(Template(form.head.title).substitute({"scale": values["scale"], "name": values["name"]}))
     values["published"] = _inner(form.head.source)
-    text = form.filled(values)
-    return Made(text, notes)
+    return Made(form.filled(values), notes)
 
 
 def _kind(form: Form, asked: Asked) -> str:
     """Of the input; the form's own where none is given. Raises InputError where it cannot be taken."""
-    _require_used(form, asked)
     inputs = form.head.inputs
     allowed = ", ".join(_named(kind) for kind in inputs)
     if asked.input is None:
@@ -220,11 +219,11 @@ def _of_machine(form: Form, asked: Asked, machine: Here, notes: list[str]) -> di
         "first_storage": "'/run/cluster/local'" if virtual else "",
         "most_jobs": toml(max(scales[-1], machine.cores) if virtual else machine.cores),
         "vader": "yes" if machine.shared_memory else "",
-        **_pairs(form, machine, virtual, notes),
+        **_pairs(form, machine, notes),
     }
 
 
-def _pairs(form: Form, machine: Here, virtual: bool, notes: list[str]) -> dict[str, str]:
+def _pairs(form: Form, machine: Here, notes: list[str]) -> dict[str, str]:
     """How many ranks exchange, where: n pairs need two cores each, inside a node and between two."""
     if "swap_ranks" not in form.names():
         return {}

@@ -18,15 +18,8 @@ from fathometer.lab.studies.study_file import AnswerTable, GateTable, LandscapeT
 
 Asked = TypeVar("Asked", bound=Table)
 LOGARITHMIC = ("scaling", "curves")  # kinds of plots with logarithmic axes
-SCALES = (
-    "nodes",
-    "ranks",
-    "threads",
-    "jobs",
-    "cpus",
-    "cores",
-    "processes",
-)  # factors of how much of a machine a case uses
+# Factors of how much of a machine a case uses.
+SCALES = ("nodes", "ranks", "threads", "jobs", "cpus", "cores", "processes")
 
 
 @dataclass(frozen=True)

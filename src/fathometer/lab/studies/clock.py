@@ -40,16 +40,15 @@ def check_clock(hertz: object, cpus: Path = CPUS) -> None:
         for name in (_LEAST, _MOST):
             if not os.access(folder / name, os.W_OK):
                 raise InputError(f"[runs] clock: {folder / name} cannot be written; allowed: by root")
-        limits = [1000.0 * int((folder / f"cpuinfo_{word}_freq").read_text()) for word in ("min", "max")]
-        if not limits[0] <= hertz <= limits[1]:
-            raise InputError(f"[runs] clock: found {hertz:g} Hz; allowed: {limits[0]:g} to {limits[1]:g}")
+        low, high = _limits(folder)
+        if not low <= hertz <= high:
+            raise InputError(f"[runs] clock: found {hertz:g} Hz; allowed: {low:g} to {high:g}")
 
 
 def clock_limits(cpus: Path = CPUS) -> tuple[float, float] | None:
     """Lowest and highest clock that this user can set, Hz; None where it cannot be set."""
     try:
-        folder = _folders(cpus)[0]
-        low, high = (1000.0 * int((folder / f"cpuinfo_{word}_freq").read_text()) for word in ("min", "max"))
+        low, high = _limits(_folders(cpus)[0])
         check_clock(high, cpus)
     except (IndexError, OSError, ValueError, InputError):
         return None
@@ -100,6 +99,12 @@ def restore(state: Path) -> None:
 
 def _folders(cpus: Path) -> list[Path]:
     return sorted(cpus.glob("cpu[0-9]*/cpufreq"))
+
+
+def _limits(folder: Path) -> tuple[float, float]:
+    """Lowest and highest clock of a processor, Hz."""
+    low, high = (1000.0 * int((folder / f"cpuinfo_{word}_freq").read_text()) for word in ("min", "max"))
+    return low, high
 
 
 def _write(values: Limits) -> None:

@@ -24,9 +24,8 @@ SIZES = {"64 B": 64, "1 KiB": 1 << 10, "4 KiB": 4 << 10, "64 KiB": 64 << 10, "1 
 Profile = Mapping[str, Any]
 
 
-def profile_views(results: Results, folder: Path | None) -> list[View]:
+def profile_views(profiles: Mapping[str, Profile]) -> list[View]:
     """Of each case's most typical run: seconds of all ranks in each function, its calls, and calls by size."""
-    profiles = _profiles(results, folder)
     seconds: dict[str, float] = {}
     for profile in profiles.values():
         for row in _functions(profile):
@@ -43,9 +42,8 @@ def profile_views(results: Results, folder: Path | None) -> list[View]:
     ]
 
 
-def suggestions(results: Results, folder: Path | None) -> list[str]:
+def suggestions(profiles: Mapping[str, Profile]) -> list[str]:
     """What the profiles suggest to try: of the case with the most time in MPI, costliest first."""
-    profiles = _profiles(results, folder)
     if not profiles:
         return []
     case = max(profiles, key=lambda name: sum(row["seconds"] for row in _functions(profiles[name])))
@@ -55,8 +53,9 @@ def suggestions(results: Results, folder: Path | None) -> list[str]:
     ]
 
 
-def _profiles(results: Results, folder: Path | None) -> dict[str, Profile]:
-    """Results of profiles by the labels of the cases; none of those that cannot be read."""
+def typical_profiles(results: Results, folder: Path | None) -> dict[str, Profile]:
+    """Of each case the results of its most typical run's profile, by the labels of the cases; none of those that cannot
+    be read."""
     found: dict[str, Profile] = {}
     if folder is None or not is_profiled(results):
         return found

@@ -14,7 +14,7 @@ from fathometer.lab.studies.levels import intervals_of
 from fathometer.lab.studies.predictions import read_predictions
 from fathometer.lab.studies.report.cells import NONE, Cell, Legend
 from fathometer.lab.studies.report.compared import answered, sentences, view
-from fathometer.lab.studies.report.functions import profile_views, suggestions
+from fathometer.lab.studies.report.functions import profile_views, suggestions, typical_profiles
 from fathometer.lab.studies.report.practices import practices
 from fathometer.lab.studies.report.tables import Head, View
 from fathometer.lab.studies.results import Results
@@ -32,10 +32,11 @@ class Part:
 
 def further(results: Results, answer: Answer, folder: Path | None, legend: Legend) -> list[Part]:
     """The parts that a study has; legend: of its tables, to which signs are added."""
+    profiles = typical_profiles(results, folder)
     parts = [
         _predicted(results, folder),
         _beside(results, folder, legend),
-        Part("What the runs did with MPI", suggestions(results, folder), profile_views(results, folder)),
+        Part("What the runs did with MPI", suggestions(profiles), profile_views(profiles)),
         Part("Practices that the data support", practices(results, answer)),
     ]
     return [part for part in parts if part.sentences or part.views]
