@@ -294,6 +294,7 @@ class Ledger:
         self._thread = threading.get_ident()
         self._other = threading.local()
         self._others: list[_ThreadAccount] = []
+        self._device: _ThreadAccount | None = None  # of what works by its own clock
         self._lock = threading.Lock()
         self._timed = False  # inside the interval of the timeline
         self._waited: dict[int, float] = {}
@@ -462,6 +463,21 @@ def work(points: float = 0.0, flops: float = 0.0, bytes: int = 0) -> None:
         entry.points += points
         entry.flops += flops
         entry.bytes += bytes
+
+
+def beside(name: str, category: Category, seconds: float, bytes: int = 0) -> None:
+    """Add what a device has done by its own clock, beside the threads: overlapped, as the work of other threads."""
+    ledger = _open.get()
+    if ledger is None or not (seconds or bytes):
+        return
+    with ledger._lock:
+        if ledger._device is None:
+            ledger._device = _ThreadAccount(ledger.start)
+            ledger._others.append(ledger._device)
+        entry = ledger._device.entry(name, category)
+        entry.seconds += seconds
+        entry.bytes += bytes
+        entry.calls += 1
 
 
 def file(kind: str, direction: Literal["read", "write"], own: float = 1.0) -> AbstractContextManager[None]:

@@ -23,6 +23,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 from mpi4py import MPI
@@ -119,7 +120,7 @@ class HaloExchange:
         tag = 0
         receivers: dict[int, None] = {}
         senders: dict[int, None] = {}
-        for field in fields:
+        for number, field in enumerate(fields):
             itemsize = field.array.itemsize
             # The same order of directions on all ranks gives both ends of a message the same tag.
             for direction in directions(range(3), True):
@@ -128,26 +129,25 @@ class HaloExchange:
                 # Parts of one face have the same tag: MPI's messages do not overtake, so their order matches them.
                 if direction in exchanged and (to := decomposition.neighbour(direction)) is not None:
                     for part in pieces(region(field.first, shape, direction, depth, False), itemsize, largest):
-                        self._requests.append(comm.Send_init([field.array, 1, self._subarray(field, part)], to, tag))
+                        self._requests.append(comm.Send_init(self._message(number, field, part, False), to, tag))
                         self.bytes_sent += itemsize * math.prod(s.stop - s.start for s in part)
                         receivers[to] = None
                 if direction in exchanged and (source := decomposition.neighbour(opposite)) is not None:
                     for part in pieces(region(field.first, shape, opposite, depth, True), itemsize, largest):
-                        self._requests.append(
-                            comm.Recv_init([field.array, 1, self._subarray(field, part)], source, tag)
-                        )
+                        self._requests.append(comm.Recv_init(self._message(number, field, part, True), source, tag))
                         senders[source] = None
                 tag += 1
         tag = MOST_NUMBERS + _number(comm)
         self._announcements = [comm.Send_init([None, 0, MPI.BYTE], rank, tag) for rank in receivers]
         self._neighbours = [_Neighbour(comm, rank, tag) for rank in senders]
 
-    def _subarray(self, field: HaloField, cells: tuple[slice, ...]) -> MPI.Datatype:
+    def _message(self, number: int, field: HaloField, cells: tuple[slice, ...], halo: bool) -> list[Any]:
+        """What MPI sends or receives of a field: some of its cells. halo: they are received."""
         element = MPI._typedict[field.array.dtype.char]
         sizes = list(field.array.shape)
         subarray = element.Create_subarray(sizes, [s.stop - s.start for s in cells], [s.start for s in cells])
         self._types.append(subarray.Commit())
-        return subarray
+        return [field.array, 1, subarray]
 
     def start(self) -> None:
         """Start sending the owned cells and receiving the halos."""

@@ -80,7 +80,7 @@ class ElasticPropagator(SteppedFields):
             weights=np.array([DERIVATIVE / h for h in grid.stencil_spacing], scheme.dtype),
             closure=np.asarray(tables() / grid.spacing[2], scheme.dtype),
             free_surface=scheme.free_surface and block.lo[2] == 0,
-            cut=self._cut(),
+            cut=self.cut_sides,
             exchanged=depth if block.size > 1 else 0,
             zeta=self._zeta,
             decay=relaxation.decay if relaxation is not None else (0.0, 0.0, 0.0),

@@ -78,36 +78,50 @@ class Propagator(SteppedFields):
         self._computed: np.ndarray | None = None  # rows, before each step
         self._computed_by_all: np.ndarray | None = None
         self.physics = physics_of(model)
-        # Two time levels of each field take turns: field 0 level 0, field 0 level 1, field 1 level 0, …
-        self._buffers = self._allocate(2 * self.physics.fields)
-        single = scheme.dtype == np.float32
         weights, staggered = (
             second_derivative_weights(scheme.radius, scheme.space_weights),
             staggered_weights((scheme.radius + 1) // 2),
         )
-        kind: Any = _native.WavefieldFloat32 if single else _native.WavefieldFloat64
-        self._wave = kind(
-            radius=scheme.radius,
-            has_y=not grid.two_dimensional,
-            shape=block.local_shape,
-            first=self._first,
-            buffers=self._buffers,
-            model=model,
-            weights=np.array([weights / h**2 for h in grid.stencil_spacing], scheme.dtype),
-            staggered=np.array([staggered / h for h in grid.stencil_spacing], scheme.dtype),
-            damping=damping_profiles(grid, block, scheme),
-            free_surface=scheme.free_surface and block.lo[2] == 0,
-            cut=self._cut(),
-            exchanged=depth if block.size > 1 else 0,
-        )
         self._layers: list[Layer] = pml_layers(grid, block, scheme)
-        for layer in self._layers:
-            self._wave.add_layer(**layer.arguments())
+        self._wave = self._make_wave(
+            model,
+            np.array([weights / h**2 for h in grid.stencil_spacing], scheme.dtype),
+            np.array([staggered / h for h in grid.stencil_spacing], scheme.dtype),
+        )
         self._exchanges = self._make_exchanges(off_grid) if block.size > 1 else []
         across = [field for field, axes in enumerate(self.physics.exchanged) if 1 in axes]
         self._faces = self._make_faces((across, across))
         self._scale = 1 / grid.cell_volume
         self._flops = self.physics.flops_per_point(2 * scheme.radius, grid.two_dimensional)
+
+    def _make_wave(self, model: list[np.ndarray], weights: np.ndarray, staggered: np.ndarray) -> Any:
+        """The kernels' view of the fields, at rest; weights: (3, R + 1), (3, (R + 1) / 2) along x, y, z."""
+        scheme = self.scheme
+        # Two time levels of each field take turns: field 0 level 0, field 0 level 1, field 1 level 0, …
+        self._buffers = self._allocate(2 * self.physics.fields)
+        kind: Any = _native.WavefieldFloat32 if scheme.dtype == np.float32 else _native.WavefieldFloat64
+        wave = kind(
+            radius=scheme.radius,
+            has_y=not self.grid.two_dimensional,
+            shape=self.block.local_shape,
+            first=self._first,
+            buffers=self._buffers,
+            model=model,
+            weights=weights,
+            staggered=staggered,
+            damping=damping_profiles(self.grid, self.block, scheme),
+            free_surface=scheme.free_surface and self.block.lo[2] == 0,
+            cut=self.cut_sides,
+            exchanged=self._depth if self.block.size > 1 else 0,
+        )
+        for layer in self._layers:
+            wave.add_layer(**layer.arguments())
+        return wave
+
+    @property
+    def wave(self) -> Any:
+        """The kernels' view of the fields."""
+        return self._wave
 
     @property
     def radius(self) -> int:
@@ -150,13 +164,17 @@ class Propagator(SteppedFields):
 
     def reset(self, active: ActiveRows | None = None) -> None:
         """Back to rest, at step 0; active: the rows that are computed in the steps to come, None: all in all steps."""
+        self._active = None if active is None else active.on(self.block)
+        self._rest()
+        self.step = 0
+        self._computed = None if active is None else active.computed(self.block)
+        self._computed_by_all = None if active is None or self.trials is None else active.computed()
+
+    def _rest(self) -> None:
+        """Zero all that changes."""
         for array in self._arrays():
             array.fill(0)
         self._wave.level = 0
-        self.step = 0
-        self._active = None if active is None else active.on(self.block)
-        self._computed = None if active is None else active.computed(self.block)
-        self._computed_by_all = None if active is None or self.trials is None else active.computed()
 
     def save(self, room: np.ndarray | None = None) -> State:
         """A copy of the whole wavefield as it is now, less the halos, which are exchanged before they are used.

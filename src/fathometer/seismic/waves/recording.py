@@ -65,10 +65,15 @@ class LineExchange:
             if len(columns):
                 self._coming[other.rank] = columns
 
+    @property
+    def alone(self) -> bool:
+        """Whether all lines stay here, and none comes."""
+        return not (self._leaving or self._coming)
+
     def complete(self, lines: np.ndarray) -> None:
         """Collective among those with receivers near their borders. Fill the columns of lines (steps, lines) that
         others have taken."""
-        if not (self._leaving or self._coming):
+        if self.alone:
             return
         room = {rank: np.empty((len(lines), len(columns)), lines.dtype) for rank, columns in self._coming.items()}
         gone = {rank: np.ascontiguousarray(lines[:, columns]) for rank, columns in self._leaving.items()}

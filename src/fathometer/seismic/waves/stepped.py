@@ -65,8 +65,10 @@ class SteppedFields:
         tiling: how steps are grouped into sweeps; of no consequence for the results, may be set at any time.
         trials: which set it for every advance; None: it stays.
         threads: of each task; 0: as many as the process has. stages: of a step.
+        tiled: whether sweeps of several steps go in tiles; else the tiling does not matter.
     """
 
+    tiled = True
     _wave: Any
 
     def __init__(
@@ -118,7 +120,13 @@ class SteppedFields:
             return None
         return CutFaces(self.comm, self.block, fields, self._depth, self._dtype)
 
-    def _cut(self) -> list[list[bool]]:
+    @property
+    def halo_depth(self) -> int:
+        """Planes of the halos."""
+        return self._depth
+
+    @property
+    def cut_sides(self) -> list[list[bool]]:
         """Axis, low and high side: whether the cells beyond belong to another rank."""
         return [[self.block.has_neighbour(axis, side) for side in (-1, 1)] for axis in range(3)]
 
@@ -243,6 +251,9 @@ class SteppedFields:
                 f"{where}: the wavefield is no longer finite: seen at step {self.step}, first at {place}; "
                 "look there for an unphysical model value, and in the wavelet or traces for huge amplitudes"
             )
+
+    def settle(self) -> None:
+        """Until all steps are done, and arrays that they write or add to are complete."""
 
     def close(self) -> None:
         """Free what MPI holds for the exchanges."""
