@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from fathometer.base.option_types import folder, sample_interval
 
@@ -34,6 +35,26 @@ def add_set(
         default=[],
         metavar="KEY=VALUE",
         help=f"set a key of {file}, such as {example}, for this run; any number of times",
+    )
+
+
+class _SetKey(argparse.Action):
+    """An option that stands for --set KEY=VALUE of one key, its `const`."""
+
+    def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: Any = None) -> None:
+        namespace.set = [*(namespace.set or ()), f"{self.const}={values}"]
+
+
+def add_processor(parser: argparse.ArgumentParser) -> None:
+    """--processor, of commands that take acoustic time steps."""
+    parser.add_argument(
+        "--processor",
+        action=_SetKey,
+        dest="set",
+        const="parallel.processor",
+        default=[],
+        choices=("auto", "cpu", "gpu"),
+        help="what takes the time steps, as --set parallel.processor=… (default: a graphics card, if kernels were built)",
     )
 
 

@@ -31,6 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="start --ranks again, at most N times, if one is killed",
     )
+    argument_groups.add_processor(parser)
     argument_groups.add_run(parser)
 
 

@@ -34,6 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         resume={"help": "go on with the shots that are not done"},
         overwrite={"help": "replace files that no run has left a record of, and an unfinished run"},
     )
+    argument_groups.add_processor(parser)
     argument_groups.add_run(parser)
 
 

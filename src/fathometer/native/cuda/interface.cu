@@ -191,11 +191,14 @@ int wave_decode(void *handle, const void *cells, const void *scales, const int64
                 char *error, int room) {
     return guarded(error, room, [&] { wave_of(handle).decode(cells, scales, n, bits, volume); });
 }
-int wave_move(void *handle, void *card, void *host, int64_t bytes, int in, char *error, int room) {
-    return guarded(error, room, [&] { wave_of(handle).move(card, host, bytes, in != 0); });
+int wave_begin_copy(void *handle, int64_t buffer, void *card, void *host, int64_t bytes, int in, char *error, int room) {
+    return guarded(error, room, [&] { wave_of(handle).begin_copy(buffer, card, host, bytes, in != 0); });
 }
-int wave_clear(void *handle, void *card, int64_t bytes, char *error, int room) {
-    return guarded(error, room, [&] { wave_of(handle).clear(card, bytes); });
+int wave_await_copy(void *handle, int64_t buffer, char *error, int room) {
+    return guarded(error, room, [&] { wave_of(handle).await_copy(buffer); });
+}
+int wave_used(void *handle, int64_t buffer, char *error, int room) {
+    return guarded(error, room, [&] { wave_of(handle).used(buffer); });
 }
 int wave_settle(void *handle, char *error, int room) {
     return guarded(error, room, [&] { wave_of(handle).settle(); });

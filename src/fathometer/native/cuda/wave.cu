@@ -73,10 +73,14 @@ class Stopwatch {
     double seconds = 0;
 };
 
-// Buffers of the card that transfers and kernels use in turns.
-struct Turn {
+// What kernels have done with a buffer, and what copies have.
+struct InTurns {
+    Event used, filled;
+};
+
+// A buffer of the card that both use.
+struct Turn : InTurns {
     Memory memory;
-    Event used, filled; // by the kernel that reads it, by the copy; or the other way round
     bool busy = false;
 
     void *room(std::size_t bytes) {
@@ -365,21 +369,21 @@ template <class T> class Wave : public AnyWave {
         pictures.end(compute);
     }
 
-    void move(void *card, void *host, int64_t bytes, bool in) override {
-        before.record(compute);
-        before.hold(copies);
+    void begin_copy(int64_t buffer, void *card, void *host, int64_t bytes, bool in) override {
+        InTurns &turns = buffer_of(buffer);
+        if (!in)
+            turns.used.record(compute);
+        turns.used.hold(copies);
         transfers.begin(copies);
         require(cudaMemcpyAsync(in ? card : host, in ? host : card, bytes,
                                 in ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost, copies),
                 "copy between card and host");
         transfers.end(copies);
-        after.record(copies);
-        after.hold(compute);
+        turns.filled.record(copies);
         moved += bytes;
     }
-    void clear(void *card, int64_t bytes) override {
-        require(cudaMemsetAsync(card, 0, bytes, compute), "memory of the card");
-    }
+    void await_copy(int64_t buffer) override { buffer_of(buffer).filled.hold(compute); }
+    void used(int64_t buffer) override { buffer_of(buffer).used.record(compute); }
 
     void settle() override {
         compute.wait("time steps on the card");
@@ -405,7 +409,8 @@ template <class T> class Wave : public AnyWave {
     std::map<void *, Memory> rooms;
     std::array<Turn, 2> snapshots, sources;
     Stream compute, copies;
-    Event done[2], ready, arrived, gone, before, after;
+    Event done[2], ready, arrived, gone;
+    std::vector<std::unique_ptr<InTurns>> buffers_in_turns;
     Stopwatch clock, pictures, transfers;
     int level = 0, turn = 0, series_turn = 0;
     int64_t moved = 0;
@@ -426,6 +431,15 @@ template <class T> class Wave : public AnyWave {
         stride[0] = n[1] * stride[1];
         layer_memories.emplace_back(n[0] * stride[0] * sizeof(T));
         return static_cast<Real<T> *>(layer_memories.back().data());
+    }
+
+    InTurns &buffer_of(int64_t number) {
+        while (int64_t(buffers_in_turns.size()) <= number) {
+            buffers_in_turns.push_back(std::make_unique<InTurns>());
+            buffers_in_turns.back()->used.record(compute);
+            buffers_in_turns.back()->filled.record(copies);
+        }
+        return *buffers_in_turns[number];
     }
 
     // Cells that need no neighbour's, whose half points do not either.

@@ -81,10 +81,11 @@ class AnyWave {
     virtual void copy_memory(int64_t number, void *host, bool in) = 0;
     virtual void encode(const void *volume, const int64_t n[3], int bits, void *cells, void *scales) = 0;
     virtual void decode(const void *cells, const void *scales, const int64_t n[3], int bits, void *volume) = 0;
-    // Between arrays of the card and the host, beside the time steps: after what was begun before, and before what is
-    // begun then.
-    virtual void move(void *card, void *host, int64_t bytes, bool in) = 0;
-    virtual void clear(void *card, int64_t bytes) = 0;
+    // Buffers that steps and copies between card and host use in turns, by number: a copy begins when the steps have
+    // used the buffer, and goes on beside those that follow; steps wait for it where they say so.
+    virtual void begin_copy(int64_t buffer, void *card, void *host, int64_t bytes, bool in) = 0;
+    virtual void await_copy(int64_t buffer) = 0; // by the steps that follow
+    virtual void used(int64_t buffer) = 0;       // by the steps before
     virtual void settle() = 0; // until all is done
     virtual Account account() = 0;
 };

@@ -18,7 +18,8 @@ class HistoryShare:
     Attributes:
         spare: memory that is left. budget: memory that records and states may take of it, inf: all. disk: the same of
             the disk. snapshot: a plain one. records: encoded ones (encoding.record_bytes). state: a saved one.
-            twin: the second wavefield that checkpoints need.
+            twin: the second wavefield that checkpoints need. card: of a graphics card, what is left; card_twin: what
+            the second wavefield takes there.
     """
 
     spare: float
@@ -28,6 +29,8 @@ class HistoryShare:
     records: Mapping[str, int]
     state: int
     twin: int
+    card: int = 0
+    card_twin: int = 0
 
     @property
     def memory(self) -> float:
@@ -57,7 +60,7 @@ class HistoryChoice:
     Attributes:
         snapshots: of a shot; kept: at the same time, at most. states: saved at the same time, at most.
         room: of both together, in snapshots.
-        memory_bytes, disk_bytes: of the rank that takes most; a second wavefield is not in them. twin: there is one.
+        memory_bytes, disk_bytes, card_bytes: of the rank that takes most; a second wavefield is not in them. twin: there is one.
         reason: for people. fits: not so only in a plan of what a run would refuse, for the reason said.
         place: of the snapshots, for people. extra_seconds: what it is expected to add to a shot; None where nothing was
             measured.
@@ -72,6 +75,7 @@ class HistoryChoice:
     room: int
     memory_bytes: int
     disk_bytes: int = 0
+    card_bytes: int = 0
     schedule: Schedule | None = None
     recomputed: int = 0
     reason: str = ""
@@ -96,7 +100,8 @@ class HistoryChoice:
 
     def __str__(self) -> str:
         what = f"{self.kept} of {self.snapshots} snapshots" if self.kept < self.snapshots else f"{self.kept} snapshots"
-        parts = [f"history: {what} {self.place} as {self.encoding}, {bytes_in_words(self.memory_bytes)} a rank"]
+        held = bytes_in_words(self.memory_bytes + self.card_bytes)
+        parts = [f"history: {what} {self.place} as {self.encoding}, {held} a rank"]
         if self.disk_bytes:
             parts.append(f"{bytes_in_words(self.disk_bytes)} on disk")
         if self.schedule is not None:
@@ -117,6 +122,7 @@ class HistoryChoice:
             "most_states_saved": self.states,
             "predicted_memory_bytes": self.memory_bytes,
             "predicted_disk_bytes": self.disk_bytes,
+            "predicted_card_bytes": self.card_bytes,
             "recomputed_imaging_steps": self.recomputed,
             "reason": self.reason,
         }

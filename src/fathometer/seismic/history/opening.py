@@ -17,7 +17,7 @@ from fathometer.parallel.decomposition import Index3
 from fathometer.seismic.history.choice import HistoryChoice, HistoryShare, Rates
 from fathometer.seismic.history.encoding import encoding_of, record_bytes
 from fathometer.seismic.history.store import History
-from fathometer.seismic.history.strategies import LOSSY_CHOICE, SCRATCH_KIND, STORES, HistoryRequest, choose_history
+from fathometer.seismic.history.strategies import LOSSY_CHOICE, SCRATCH_KIND, HistoryRequest, choose_history
 from fathometer.seismic.waves.propagator import Propagator
 from fathometer.storage.scratch.stack import SLAB_BYTES, DiskStack
 
@@ -38,9 +38,13 @@ def choose(request: HistoryRequest) -> HistoryChoice:
             record_bytes(wavefield.image_shape, request.dtype),
             wavefield.state_bytes,
             wavefield.changing_bytes,
+            request.card_bytes,
+            request.card_twin,
         )
     shares = allgather(request.comm, share)
-    return choose_history(table, request.snapshots, shares, lambda: _rates(request), request.where)
+    return choose_history(
+        table, request.snapshots, shares, lambda: _rates(request), request.where, stores=request.stores
+    )
 
 
 def open_history(request: HistoryRequest, choice: HistoryChoice) -> tuple[History, Propagator | None]:
@@ -50,7 +54,7 @@ def open_history(request: HistoryRequest, choice: HistoryChoice) -> tuple[Histor
     """
     with collective_errors(request.comm), naming(f"{request.where}: [history]"):
         encoding = encoding_of(choice.encoding, request.wavefield.image_shape, request.dtype, request.table.tolerance)
-        return STORES[choice.store].open(request, choice, encoding)
+        return request.stores[choice.store].open(request, choice, encoding)
 
 
 def _rates(request: HistoryRequest) -> Rates:
@@ -60,10 +64,12 @@ def _rates(request: HistoryRequest) -> Rates:
     with ledger.phase("choose history"):
         every = request.every
         wavefield.advance(every)
+        wavefield.settle()
         barrier(comm)
         start = now()
         for _ in range(2):
             wavefield.advance(every)
+        wavefield.settle()
         stepping = (now() - start) / 2
         wavefield.reset()
         name = LOSSY_CHOICE if table.encoding == "auto" else table.encoding

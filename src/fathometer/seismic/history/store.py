@@ -52,7 +52,8 @@ class Source(Protocol):
 class History(Protocol):
     """Snapshots of one shot, last in, first out. The propagation writes a snapshot while its cells are in the cache.
 
-    Numbers of snapshots at a time are the same on all ranks.
+    Numbers of snapshots at a time are the same on all ranks. They are arrays of the host, or of the card that takes the
+    time steps (waves/card_library.CardView).
 
     Attributes:
         snapshot_bytes: of one snapshot on this rank, as the propagation writes it.
@@ -63,14 +64,14 @@ class History(Protocol):
     def begin(self, source: Source) -> None:
         """A shot begins."""
 
-    def rooms(self, most: int) -> Sequence[np.ndarray | None]:
+    def rooms(self, most: int) -> Sequence[Any]:
         """Where the next snapshots are to be written, one to `most` of them, shape Propagator.image_shape; None where
         one is not wanted."""
 
     def push(self, count: int) -> None:
         """So many snapshots, as many as rooms were given, were written there, if they were wanted."""
 
-    def pop(self, most: int) -> Sequence[np.ndarray]:
+    def pop(self, most: int) -> Sequence[Any]:
         """One to `most` of the snapshots that were not yet popped, latest first, shape Propagator.image_shape; valid
         until the next call.
 

@@ -9,7 +9,7 @@ files        only in plans: on disk as older codes have it, the time steps waiti
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
@@ -46,7 +46,8 @@ class HistoryRequest:
         table: [history]. where: the survey's path, for errors. folder: of scratch files; called where it is needed,
             raises InputError. snapshots: of a shot. every: time steps between them. spare_bytes: memory that is left.
         ranks_on_host: that share the host's budgets. another: makes a second wavefield in the same model, without a
-            collective call.
+            collective call. stores: that there are, by name, the preferred one first. card_bytes: of a graphics card
+            that are left for this rank; card_twin: that a second wavefield takes there.
     """
 
     table: HistoryTable
@@ -59,6 +60,9 @@ class HistoryRequest:
     comm: MPI.Intracomm
     wavefield: Propagator
     another: Callable[[], Propagator]
+    stores: Mapping[str, Store]
+    card_bytes: int = 0
+    card_twin: int = 0
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -140,8 +144,8 @@ class MemoryStore:
         """Whether all records fit into the memory that is left."""
         loose = SLAB_BYTES if encoding in EXPECTED else 0  # the last slab is not full
         needs = [snapshots * s.records[encoding] + _unencoded_bytes(s, encoding) + loose for s in shares]
-        shortfall = _shortfall(f"memory with {encoding}", "memory", needs, [s.memory for s in shares])
-        return shortfall or HistoryChoice(
+        too_little = shortfall(f"memory with {encoding}", "memory", needs, [s.memory for s in shares])
+        return too_little or HistoryChoice(
             store="memory",
             encoding=encoding,
             states_on_disk=False,
@@ -189,10 +193,10 @@ class DiskStore:
             for s in shares
         ]
         needs = [snapshots * s.records[encoding] for s in shares]
-        shortfall = _shortfall(name, "memory", slabs, [s.memory for s in shares]) or _shortfall(
+        too_little = shortfall(name, "memory", slabs, [s.memory for s in shares]) or shortfall(
             name, "disk", needs, [s.disk for s in shares]
         )
-        return shortfall or HistoryChoice(
+        return too_little or HistoryChoice(
             store="disk",
             encoding=encoding,
             states_on_disk=False,
@@ -261,7 +265,7 @@ class CheckpointStore(MemoryStore):
         state = max((math.ceil(s.state / s.records[encoding]) for s in here), default=1)
         if room < 1:
             needs = [_unencoded_bytes(s, encoding) + s.records[encoding] for s in shares]
-            return _shortfall(name, what, needs, [s.beside_twin for s in shares])
+            return shortfall(name, what, needs, [s.beside_twin for s in shares])
         on_disk = wanted.states == "disk"
         schedule = Schedule(snapshots, room, 0 if on_disk else state, STATE_COST * on_disk, most_work)
         cost = schedule.cost()
@@ -269,10 +273,10 @@ class CheckpointStore(MemoryStore):
         if not on_disk:  # ranks whose cells are all padding have states, but no snapshots
             memory = [m if s.snapshot else cost.most_states * s.state for m, s in zip(memory, shares, strict=True)]
         disk = [cost.most_states * s.state if on_disk else 0 for s in shares]
-        shortfall = _shortfall(name, what, memory, [s.beside_twin for s in shares]) or _shortfall(
+        too_little = shortfall(name, what, memory, [s.beside_twin for s in shares]) or shortfall(
             name, "disk", disk, [s.disk for s in shares]
         )
-        return shortfall or HistoryChoice(
+        return too_little or HistoryChoice(
             store="checkpoint",
             encoding=encoding,
             states_on_disk=on_disk,
@@ -335,23 +339,29 @@ def choose_history(
     rates: Callable[[], Rates],
     where: str,
     most_work: float = MOST_WORK,
+    stores: Mapping[str, Store] | None = None,
 ) -> HistoryChoice:
     """The way that the survey asks for, or with "auto" the one that adds the least time among those that fit.
 
-    rates: called once, where the choice depends on them. most_work: of schedule.Schedule. Raises InputError, beginning
-    with `where`, where nothing fits.
+    rates: called once, where the choice depends on them. most_work: of schedule.Schedule. stores: that there are; None:
+    STORES. Raises InputError, beginning with `where`, where nothing fits, or the survey's store is not among them.
     """
+    there = STORES if stores is None else stores
+    if wanted.store != "auto" and wanted.store not in there:
+        raise InputError(
+            f'{where}: [history] store: found "{wanted.store}" without a graphics card; allowed: auto, {", ".join(there)}'
+        )
     encodings = [wanted.encoding] if wanted.encoding != "auto" else [PLAIN, LOSSY_CHOICE]
-    stores = [wanted.store] if wanted.store != "auto" else list(STORES)
-    choosing = len(encodings) * len(stores) > 1
+    names = [wanted.store] if wanted.store != "auto" else list(there)
+    choosing = len(encodings) * len(names) > 1
     fitting: list[HistoryChoice] = []
     shortfalls: list[str] = []
     for encoding in encodings:
-        for store in stores:
-            choice = STORES[store].fit(wanted, snapshots, shares, encoding, most_work)
+        for store in names:
+            choice = there[store].fit(wanted, snapshots, shares, encoding, most_work)
             if isinstance(choice, str):
                 shortfalls.append(choice)
-            elif not choosing or (STORES[store].all_in_memory and encoding == encodings[0]):
+            elif not choosing or (there[store].all_in_memory and encoding == encodings[0]):
                 return replace(choice, reason="all fit" if choosing else "")
             else:
                 fitting.append(choice)
@@ -361,7 +371,7 @@ def choose_history(
             "encoding, or larger budgets"
         )
     measured = rates()
-    priced = [replace(c, extra_seconds=_extra_seconds(c, shares, measured)) for c in fitting]
+    priced = [replace(c, extra_seconds=_extra_seconds(c, shares, measured, there[c.store])) for c in fitting]
     best = min(priced, key=lambda choice: choice.extra_seconds or 0.0)
     prices = [f"{c.store} with {c.encoding} adds {c.extra_seconds:.2g} s a shot" for c in priced]
     return replace(best, reason="; ".join([*shortfalls, *prices]))
@@ -372,7 +382,7 @@ def _unencoded_bytes(share: HistoryShare, encoding: str) -> int:
     return UNENCODED_BUFFERS[encoding] * share.snapshot
 
 
-def _shortfall(name: str, what: str, needs: Sequence[float], have: Sequence[float]) -> str:
+def shortfall(name: str, what: str, needs: Sequence[float], have: Sequence[float]) -> str:
     """Why some rank has too little; empty where all have enough."""
     need, has = max(zip(needs, have, strict=True), key=lambda pair: pair[0] - pair[1])
     if need <= has:
@@ -383,12 +393,12 @@ def _shortfall(name: str, what: str, needs: Sequence[float], have: Sequence[floa
     return f"{name} needs {amounts[0]} of {what} a rank, of {amounts[1]}"
 
 
-def _extra_seconds(choice: HistoryChoice, shares: Sequence[HistoryShare], rates: Rates) -> float:
+def _extra_seconds(choice: HistoryChoice, shares: Sequence[HistoryShare], rates: Rates, store: Store) -> float:
     """Seconds that it adds to a shot."""
     computing = choice.snapshots * rates.imaging_step_seconds  # of each of the two loops
     seconds = choice.snapshots * rates.encoding_seconds if choice.encoded else 0.0
     moved = max(choice.snapshots * s.records[choice.encoding] for s in shares)
-    seconds += STORES[choice.store].waiting_seconds(moved, rates.disk_bytes_per_second, computing)
+    seconds += store.waiting_seconds(moved, rates.disk_bytes_per_second, computing)
     return seconds + choice.recomputed * rates.imaging_step_seconds
 
 

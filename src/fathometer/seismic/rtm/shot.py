@@ -147,6 +147,8 @@ def source_loop(source: SourceWavefield, history: History, progress: Progress) -
             history.push(taken)
             rooms = history.rooms(min(left, source.together)) if left else []
         finish_steps(source.wavefield, taken * source.time.every, progress, source.where)
+    with ledger.phase("source propagation"):
+        source.wavefield.settle()
     source.wavefield.check(source.where)
 
 
@@ -181,6 +183,8 @@ def receiver_loop(
             wavefield.advance(steps, receivers, rows, correlations=correlations)
         left -= len(snapshots)
         finish_steps(wavefield, steps, progress, where)
+    with ledger.phase("receiver propagation"):
+        wavefield.settle()
     wavefield.check(where)
 
 

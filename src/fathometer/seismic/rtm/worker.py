@@ -13,9 +13,10 @@ from fathometer.grid.tiling import Tuned
 from fathometer.grid.trials import Trials
 from fathometer.runs.context import Context
 from fathometer.runs.contributions import Window
+from fathometer.seismic.history.card import CARD_STORES
 from fathometer.seismic.history.choice import HistoryChoice
 from fathometer.seismic.history.opening import choose, open_history
-from fathometer.seismic.history.strategies import HistoryRequest
+from fathometer.seismic.history.strategies import STORES, HistoryRequest
 from fathometer.seismic.rtm.conditions import condition_of
 from fathometer.seismic.rtm.results import MigrationFigures
 from fathometer.seismic.rtm.shot import migrate_shot, steps_of_advance
@@ -130,6 +131,9 @@ def history_request(setup: Setup, wavefield: Propagator, context: Context) -> Hi
         comm=setup.comm,
         wavefield=wavefield,
         another=setup.propagator,
+        stores=STORES if setup.processor.card is None else CARD_STORES,
+        card_bytes=setup.card_bytes_left(volumes_of(setup.survey.imaging)),
+        card_twin=setup.card_bytes,
     )
 
 

@@ -154,6 +154,7 @@ def _facts(setup: Setup) -> dict[str, Any]:
         },
         "place": setup.layout.place.as_dict(),
         "physics": setup.layout.physics.name,
+        "processor": setup.processor.as_dict(),
         "weak_epsilon": None if setup.weak_epsilon is None else setup.weak_epsilon.as_dict(),
         "slowest_metres_per_second": setup.slowest,
         "fastest_metres_per_second": setup.fastest,

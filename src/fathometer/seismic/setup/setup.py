@@ -6,7 +6,7 @@ layout -> this rank's part of the model -> dt -> time axis -> ranks of a shot ->
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -29,6 +29,7 @@ from fathometer.seismic.setup.cone import Cone
 from fathometer.seismic.setup.fair_cuts import Shares, shares_of_run
 from fathometer.seismic.setup.ghosts import ghost_notes
 from fathometer.seismic.setup.grazing import grazing_notes, peak_frequency
+from fathometer.seismic.setup.processor import Processor, card_parts, choose_processor, host_parts
 from fathometer.seismic.setup.rank_groups import ranks_of_a_shot
 from fathometer.seismic.setup.survey_layout import SurveyLayout, surface_of, survey_layout
 from fathometer.seismic.shots.acquisition import Acquisition
@@ -62,7 +63,7 @@ class Setup:
         ranks_per_shot: of a group of ranks; those of comm where all work on one shot.
         shares: of the ranks that share the grid, in its work.
         weak_epsilon: what was done where epsilon < delta; None: such a model is refused.
-        memory_bytes, spare_bytes: of a rank while it works on a shot.
+        memory_bytes, spare_bytes: of a rank while it works on a shot. processor: what takes the time steps.
     """
 
     layout: SurveyLayout
@@ -80,6 +81,7 @@ class Setup:
     memory_bytes: int
     spare_bytes: int
     warnings: tuple[str, ...]
+    processor: Processor = Processor()
 
     @property
     def survey(self) -> Survey:
@@ -114,7 +116,17 @@ class Setup:
     def propagator(self) -> Propagator:
         """A wavefield at rest in the model."""
         assert self.model is not None
-        return Propagator(self.grid, self.block, self.model, self.scheme, self.layout.off_grid, self.comm)
+        kind = self.processor.propagator
+        return kind(self.grid, self.block, self.model, self.scheme, self.layout.off_grid, self.comm)
+
+    @property
+    def card_bytes(self) -> int:
+        """Of a graphics card that takes the time steps: of a wavefield; 0 without one."""
+        return 0 if self.processor.card is None else sum(card_parts(self.layout, self.block, volumes=0).values())
+
+    def card_bytes_left(self, volumes: Sequence[str]) -> int:
+        """Of the card for the history, beside the wavefield that is there, and volumes that correlations go to."""
+        return self.processor.left(card_parts(self.layout, self.block, len(volumes)))
 
     def cone(self) -> Cone:
         """Collective. The rows that are computed."""
@@ -148,7 +160,7 @@ class Setup:
             + f"{self.points_per_wavelength:.1f} cells per shortest wavelength ({space})",
             f"{self._layout()}, {bytes_in_words(self.memory_bytes)} on rank 0"
             + " beside the history" * self.layout.imaging,
-            *filter(None, [str(self.shares)]),
+            *filter(None, [str(self.shares), str(self.processor)]),
         ]
 
     def _layout(self) -> str:
@@ -183,8 +195,11 @@ def prepare(
     grid, wavelet, acquisition = layout.grid, layout.wavelet, layout.acquisition
     shares = shares_of_run(layout, ranks, memory_of_rank(comm, usable), comm)
     block = Decomposition(grid.full_shape, ranks, comm.rank, cuts=shares.cuts)
+    processor = choose_processor(layout, comm)
     model_bytes = {"model": MODEL_BYTES * math.prod(block.local_shape)}
-    require_memory(model_bytes if imaging else layout.wavefield_bytes(block), usable, comm, advice)
+    require_memory(
+        model_bytes if imaging else host_parts(processor, layout.wavefield_bytes(block)), usable, comm, advice
+    )
     if imaging:
         acquisition = treated(survey, acquisition, comm)
         layout = replace(layout, acquisition=acquisition)
@@ -214,7 +229,9 @@ def prepare(
             largest, place = layout, block
     if apart and summing is not None:
         require_memory(summing(layout, math.prod(layout.image_shape(block))), usable, comm, advice)
-    memory = require_memory(largest.wavefield_bytes(place) | largest.shot_bytes(place, time), usable, comm, advice)
+    processor = processor.fitted(largest, place, comm)
+    parts = host_parts(processor, largest.wavefield_bytes(place)) | largest.shot_bytes(place, time)
+    memory = require_memory(parts, usable, comm, advice)
     with collective_errors(comm):
         check_amplitude(survey, wavelet, time, layout.dtype)
     weights = survey.propagation.space_weights
@@ -244,7 +261,13 @@ def prepare(
         ranks_per_shot=ranks_per_shot,
         memory_bytes=memory,
         spare_bytes=spare_memory(memory, usable, comm),
-        warnings=warnings + earth.notes + weak_epsilon_notes(earth.weak_epsilon) + more + acquisition.notes,
+        warnings=warnings
+        + earth.notes
+        + weak_epsilon_notes(earth.weak_epsilon)
+        + more
+        + acquisition.notes
+        + processor.notes,
+        processor=processor,
     )
 
 

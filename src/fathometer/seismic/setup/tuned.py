@@ -6,7 +6,7 @@ from typing import Protocol
 
 from fathometer.base import ledger
 from fathometer.base.errors import naming
-from fathometer.grid.tiling import Tuned
+from fathometer.grid.tiling import PLAIN, Tuned
 from fathometer.grid.trials import Trials
 from fathometer.grid.tuning import TimeStepper, learned, modelled_tiling, tune
 from fathometer.parallel.collectives import collective_errors
@@ -19,6 +19,10 @@ class Wavefield(TimeStepper, Protocol):
     """Fields of any wave equation, with the threads of each task."""
 
     threads: ThreadCounts
+
+    @property
+    def tiled(self) -> bool:
+        """Whether sweeps of several steps go in tiles."""
 
     def close(self) -> None:
         """Free it."""
@@ -34,6 +38,8 @@ def set_threads(setup: Setup, wavefield: Wavefield, context: Context) -> None:
 def start_tiling(setup: Setup, wavefield: Wavefield, context: Context, steps: int) -> None:
     """Collective. Threads of a wavefield, and the tiling that the sizes of the caches suggest."""
     set_threads(setup, wavefield, context)
+    if not wavefield.tiled:
+        return
     with ledger.phase("tuning"):
         wavefield.tiling = modelled_tiling(wavefield, steps, wavefield.threads.propagate)
 
@@ -50,6 +56,8 @@ def tuned_for(
     """Collective. Tiling of a wavefield that takes `steps` time steps at a time, and trials of other tilings where the
     survey allows for them; earlier, trials: those of another wavefield of this run."""
     survey = setup.survey
+    if not wavefield.tiled:
+        return Tuned(PLAIN, "processor")
     with naming(str(survey.path)), ledger.phase("tuning"):
         if earlier is not None and trials is None:
             wavefield.tiling = earlier.tiling

@@ -27,6 +27,12 @@ class ParallelTable(Table):
         "s",
         600.0,
     )
+    processor: Literal["auto", "cpu", "gpu"] = key(
+        "what takes the time steps of acoustic waves; gpu: a graphics card a rank; auto: such a card where its kernels "
+        "were built (`make cuda`), one is there, and the run fits its memory. Results are the same, bit for bit",
+        "",
+        "auto",
+    )
     decomposition: Literal["auto"] | Annotated[tuple[Count, ...], Len(2, 3), Loose] = key(
         "parts along x, y, z (2D: x, z); auto: along y, else the fewest halo bytes", "ranks", "auto"
     )

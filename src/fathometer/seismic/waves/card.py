@@ -19,11 +19,11 @@ from mpi4py import MPI
 from fathometer.base import ledger
 from fathometer.grid.arrays import padded
 from fathometer.parallel.decomposition import Index3
-from fathometer.parallel.halo import HaloExchange, HaloField, Region
+from fathometer.parallel.halo import HaloExchange, HaloField
 from fathometer.seismic.waves.card_library import (
     CardAccount,
-    CardArray,
-    CardError,
+    CardMemory,
+    CardView,
     ImagingStep,
     LayerShape,
     PinnedBuffer,
@@ -32,11 +32,13 @@ from fathometer.seismic.waves.card_library import (
     call,
     library,
     longs,
+    pin,
+    unpin,
 )
 from fathometer.seismic.waves.layers import Layer, damping_profiles
 from fathometer.seismic.waves.points import SincPoints
 from fathometer.seismic.waves.propagator import Propagator, State
-from fathometer.seismic.waves.recording import LineExchange, Receivers
+from fathometer.seismic.waves.recording import Lines, Receivers
 
 STEPS, IMAGING, TRANSFERS = "steps on the card", "imaging on the card", "card transfers"  # in records
 
@@ -247,7 +249,12 @@ class CardWave:
         return first.value
 
     def copy(
-        self, field: int, level: int, box: tuple[Sequence[int], Sequence[int]], host: np.ndarray, into_card: bool,
+        self,
+        field: int,
+        level: int,
+        box: tuple[Sequence[int], Sequence[int]],
+        host: np.ndarray,
+        into_card: bool,
         wait: bool = True,
     ) -> None:
         """Cells of a field from or to a contiguous array."""
@@ -291,6 +298,28 @@ class CardWave:
         volume.fetch()
         return volume.card.address
 
+    def encode(self, volume: CardView, bits: int, record: CardView, scales: int) -> None:
+        """A snapshot as int8 or float16 cells, and the scales of its blocks, which begin at byte `scales`."""
+        shape = longs(volume.shape)
+        call("wave_encode", self.handle, volume.address, shape, bits, record.address, record.address + scales)
+
+    def decode(self, record: CardView, scales: int, bits: int, volume: CardView) -> None:
+        """The reverse."""
+        shape = longs(volume.shape)
+        call("wave_decode", self.handle, record.address, record.address + scales, shape, bits, volume.address)
+
+    def begin_copy(self, buffer: int, card: CardView, host: np.ndarray, into_card: bool) -> None:
+        """Copy between a buffer of the card, which has a number, and the host, beside the time steps that follow."""
+        call("wave_begin_copy", self.handle, buffer, card.address, host.ctypes.data, card.nbytes, into_card)
+
+    def await_copy(self, buffer: int) -> None:
+        """What is begun from now on waits for the last copy of a buffer."""
+        call("wave_await_copy", self.handle, buffer)
+
+    def used(self, buffer: int) -> None:
+        """What was begun before is the last to use a buffer before it is filled again."""
+        call("wave_used", self.handle, buffer)
+
     def settle(self) -> None:
         """Until all is done, and the host's arrays hold what was added to them on the card."""
         call("wave_settle", self.handle)
@@ -322,13 +351,9 @@ class _Volume:
     """A contiguous array of the host to which is added on the card."""
 
     def __init__(self, host: np.ndarray) -> None:
-        self.host, self.card = host, CardArray(host.shape, host.dtype)
-        self._there = False
-        try:
-            call("card_pin", host.ctypes.data, max(host.nbytes, 1))
-            self._pinned = True
-        except CardError:
-            self._pinned = False  # copies are slower
+        self.host, self._memory = host, CardMemory(host.nbytes)
+        self.card = self._memory.view(0, host.shape, host.dtype)
+        self._pinned, self._there = pin(host), False
 
     def fetch(self) -> None:
         if not self._there:
@@ -342,9 +367,9 @@ class _Volume:
 
     def close(self) -> None:
         if self._pinned:
-            library().card_unpin(self.host.ctypes.data)
+            unpin(self.host)
             self._pinned = False
-        self.card.free()
+        self._memory.free()
 
 
 class CardPoints:
@@ -364,11 +389,12 @@ class CardPoints:
         column: np.ndarray,
         host: Any,
     ) -> None:
-        self.handle = 0
-        self._wave, self._host, self.on_card = wave, host, host is not None
+        self.handle: int = 0
+        self._wave = wave  # whose stream these are copied in
+        self._host, self.on_card = host, host is not None
         self.records = bool(np.any(column >= 0))
         arrays = (array.ctypes.data for array in (first, count, weight, column))
-        self.handle: int = call("points_new", wave.handle, len(column), *arrays, host is not None) or 0
+        self.handle = call("points_new", wave.handle, len(column), *arrays, host is not None) or 0
 
     def lines(self, lines: np.ndarray) -> None:
         """What the steps since the last call have taken, (steps, lines)."""
@@ -392,12 +418,17 @@ class CardPoints:
 class CardLines:
     """The exchange of lines with other ranks, for which they leave the card."""
 
-    def __init__(self, exchange: LineExchange, points: CardPoints) -> None:
+    def __init__(self, exchange: Lines, points: CardPoints) -> None:
         self._exchange, self._points, self.lines = exchange, points, exchange.lines
+
+    @property
+    def alone(self) -> bool:
+        """Whether no lines travel between ranks."""
+        return self._exchange.alone
 
     def complete(self, lines: np.ndarray) -> None:
         """As LineExchange's."""
-        if self._exchange.alone and self._points.records:  # nothing leaves the card but the receivers' values
+        if self.alone and self._points.records:  # nothing leaves the card but the receivers' values
             return
         self._points.lines(lines)
         self._exchange.complete(lines)
@@ -436,7 +467,7 @@ class CardJob:
             native.step, native.lo, native.hi = at["step"], longs(at["lo"]), longs(at["hi"])
             for name in ("snapshot", "source"):
                 array = at.get(name)
-                if isinstance(array, CardArray):
+                if isinstance(array, CardView):
                     setattr(native, name, array.address)
                 elif array is not None:
                     setattr(native, name, array.ctypes.data)
@@ -468,10 +499,10 @@ class CardHaloExchange(HaloExchange):
 
     def __init__(self, owner: CardPropagator, level: int, fields: Sequence[HaloField]) -> None:
         self._wave, self._level, self._under_way = owner.wave, level, False
-        self._faces: list[tuple[int, Region, bool, PinnedBuffer]] = []
+        self._faces: list[tuple[int, tuple[slice, ...], bool, PinnedBuffer]] = []
         super().__init__(owner.comm, owner.block, fields, owner.halo_depth)
 
-    def _message(self, number: int, field: HaloField, cells: Region, halo: bool) -> list[Any]:
+    def _message(self, number: int, field: HaloField, cells: tuple[slice, ...], halo: bool) -> list[Any]:
         buffer = PinnedBuffer(math.prod(s.stop - s.start for s in cells), field.array.dtype)
         self._faces.append((number, cells, halo, buffer))
         return [buffer.array, MPI._typedict[buffer.array.dtype.char]]

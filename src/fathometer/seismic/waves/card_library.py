@@ -6,6 +6,7 @@ Plain functions: what goes wrong there comes back as text and is raised here.
 from __future__ import annotations
 
 import ctypes
+import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -140,8 +141,9 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "wave_copy_memory": (_INT, [_POINTER, _LONG, _POINTER, _INT, *_ERROR]),
     "wave_encode": (_INT, [_POINTER, _POINTER, _LONGS, _INT, _POINTER, _POINTER, *_ERROR]),
     "wave_decode": (_INT, [_POINTER, _POINTER, _POINTER, _LONGS, _INT, _POINTER, *_ERROR]),
-    "wave_move": (_INT, [_POINTER, _POINTER, _POINTER, _LONG, _INT, *_ERROR]),
-    "wave_clear": (_INT, [_POINTER, _POINTER, _LONG, *_ERROR]),
+    "wave_begin_copy": (_INT, [_POINTER, _LONG, _POINTER, _POINTER, _LONG, _INT, *_ERROR]),
+    "wave_await_copy": (_INT, [_POINTER, _LONG, *_ERROR]),
+    "wave_used": (_INT, [_POINTER, _LONG, *_ERROR]),
     "wave_settle": (_INT, [_POINTER, *_ERROR]),
     "wave_account": (_INT, [_POINTER, ctypes.POINTER(CardAccount), *_ERROR]),
 }
@@ -163,7 +165,9 @@ def library() -> ctypes.CDLL:
             function = getattr(loaded, name)
             function.restype, function.argtypes = result, arguments
     except (OSError, AttributeError) as error:
-        raise InputError(f'processor "gpu": the kernels for graphics cards cannot be loaded ({error}); {ADVICE}') from None
+        raise InputError(
+            f'processor "gpu": the kernels for graphics cards cannot be loaded ({error}); {ADVICE}'
+        ) from None
     return loaded
 
 
@@ -265,17 +269,22 @@ def triad_bytes_per_second(numbers: int = 1 << 28, runs: int = 10) -> float:
     return 12 * numbers / seconds.value
 
 
-class CardArray:
-    """An array of the card, zero at first.
+@dataclass(frozen=True)
+class CardView:
+    """A part of the card's memory, as a contiguous array.
 
     Attributes:
-        shape, dtype: of it. address: on the card.
+        address: on the card. shape, dtype: of the array.
     """
 
-    def __init__(self, shape: Sequence[int], dtype: np.dtype[Any]) -> None:
-        self.shape, self.dtype = tuple(shape), np.dtype(dtype)
-        self.nbytes = int(np.prod(self.shape)) * self.dtype.itemsize
-        self.address: int = call("card_allocate", max(self.nbytes, 1)) or 0
+    address: int
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes."""
+        return math.prod(self.shape) * self.dtype.itemsize
 
     def fill_from(self, host: np.ndarray) -> None:
         """Copy a contiguous array of the host."""
@@ -285,14 +294,40 @@ class CardArray:
         """Copy to a contiguous array of the host."""
         call("card_copy", self.address, host.ctypes.data, self.nbytes, 0)
 
+
+class CardMemory:
+    """Memory of the card, zero at first; of so many bytes."""
+
+    def __init__(self, bytes: int) -> None:
+        self.nbytes = bytes
+        self._address: int = call("card_allocate", max(bytes, 1)) or 0
+
+    def view(self, first: int, shape: Sequence[int], dtype: np.dtype[Any]) -> CardView:
+        """An array that begins at byte `first`."""
+        return CardView(self._address + first, tuple(shape), np.dtype(dtype))
+
     def free(self) -> None:
-        """Give the memory back."""
-        if self.address:
-            library().card_free(self.address)
-            self.address = 0
+        """Give it back."""
+        if self._address:
+            library().card_free(self._address)
+            self._address = 0
 
     def __del__(self) -> None:
         self.free()
+
+
+def pin(array: np.ndarray) -> bool:
+    """Have the card copy from and to an array of the host at full speed, until `unpin`; whether it does."""
+    try:
+        call("card_pin", array.ctypes.data, max(array.nbytes, 1))
+    except CardError:
+        return False
+    return True
+
+
+def unpin(array: np.ndarray) -> None:
+    """The end of that."""
+    library().card_unpin(array.ctypes.data)
 
 
 class PinnedBuffer:
@@ -302,7 +337,7 @@ class PinnedBuffer:
         bytes = max(numbers, 1) * np.dtype(dtype).itemsize
         self._address: int = call("card_allocate_pinned", bytes) or 0
         memory = (ctypes.c_char * bytes).from_address(self._address)
-        self.array = np.frombuffer(memory, dtype, numbers)
+        self.array: np.ndarray = np.frombuffer(memoryview(memory), dtype, numbers)
 
     def free(self) -> None:
         """Give the memory back; `array` is no more."""

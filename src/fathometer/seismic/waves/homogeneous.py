@@ -49,7 +49,7 @@ class NoBoundary:
 class Homogeneous:
     """A quiet wavefield in `shape` cells of a material, to which the sides add theirs; ny = 1: two dimensions.
 
-    `ranks` of `comm` share it; with more than one, no point may lie off the grid.
+    `ranks` of `comm` share it; with more than one, no point may lie off the grid. propagator: the kind of wavefield.
     """
 
     def __init__(
@@ -62,6 +62,7 @@ class Homogeneous:
         weights: str = "taylor",
         ranks: Index3 | None = None,
         comm: MPI.Intracomm = MPI.COMM_SELF,
+        propagator: type[Propagator] = Propagator,
     ) -> None:
         width, kind, radius = boundary.width, np.dtype(dtype), order // 2
         x, y, z = ((0, 0) if n == 1 else (width, width) for n in shape)
@@ -87,7 +88,7 @@ class Homogeneous:
             space_weights=weights,
         )
         model = scaled_medium(vp, parameters[0], parameters[1], self.dt, kind)
-        self.propagator = Propagator(self.grid, block, model, scheme, comm is MPI.COMM_SELF, comm)
+        self.propagator = propagator(self.grid, block, model, scheme, comm is MPI.COMM_SELF, comm)
 
     def points(self, positions: np.ndarray) -> SincPoints:
         """Weights of sources or receivers at `positions` (n, 3) in m."""

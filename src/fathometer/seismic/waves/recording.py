@@ -12,7 +12,7 @@ import math
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from mpi4py import MPI
@@ -27,6 +27,24 @@ TAG = MOST_NUMBERS - 4  # beside that of faces
 MOST_BYTES = 1 << 28  # of the lines of an advance: more are recorded in parts
 
 
+class Lines(Protocol):
+    """Lines of an advance on their way between ranks.
+
+    Attributes:
+        lines: of this rank.
+    """
+
+    lines: int
+
+    @property
+    def alone(self) -> bool:
+        """Whether all lines stay here, and none comes."""
+
+    def complete(self, lines: np.ndarray) -> None:
+        """Collective among those with receivers near their borders. Fill the columns of lines (steps, lines) that
+        others have taken."""
+
+
 @dataclass(frozen=True)
 class Receivers:
     """The receivers that concern a rank.
@@ -38,7 +56,7 @@ class Receivers:
 
     indices: np.ndarray
     native: Any
-    exchange: LineExchange
+    exchange: Lines
     steps: int
 
 
