@@ -45,4 +45,23 @@ template <int V, class T> __device__ inline void store(Real<T> *to, const Pack<T
     *reinterpret_cast<Pack<T, V> *>(to) = pack;
 }
 
+// Copies V numbers to shared memory beside the thread, which goes on; `await_copies` waits for all of its own.
+template <int V, class T> __device__ inline void copy_beside(Real<T> *to, const Real<T> *from) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    constexpr int bytes = V * int(sizeof(T));
+    const unsigned place = static_cast<unsigned>(__cvta_generic_to_shared(to));
+    if constexpr (bytes == 16)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(place), "l"(from));
+    else
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(place), "l"(from), "n"(bytes));
+#else
+    store<V>(to, load<V>(from));
+#endif
+}
+__device__ inline void await_copies() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+
 } // namespace fathometer::cuda

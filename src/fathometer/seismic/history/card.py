@@ -31,7 +31,7 @@ from fathometer.seismic.history.strategies import (
 )
 from fathometer.seismic.survey import HistoryTable
 from fathometer.seismic.waves.card import CardPropagator, CardWave
-from fathometer.seismic.waves.card_library import CardMemory, CardView, pin, unpin
+from fathometer.seismic.waves.card_library import CardMemory, CardView, Pinned
 from fathometer.seismic.waves.propagator import Propagator
 from fathometer.storage.scratch.stack import padded
 
@@ -181,7 +181,7 @@ class HostedHistory(CardHistory):
 
     def _make_room(self) -> None:
         self._host = _slab(self._snapshots * self._each)
-        self._pinned = pin(self._host)
+        self._pinned = Pinned(self._host)
         self._ring = CardMemory(BUFFERS * self._each)
         self._in_hand: int | None = None  # buffer of the snapshot that was popped last
         self._coming = 0  # records that are here or on their way, counted from the first one
@@ -239,9 +239,7 @@ class HostedHistory(CardHistory):
 
     def close(self) -> None:
         self._wave.settle()
-        if self._pinned:
-            unpin(self._host)
-            self._pinned = False
+        self._pinned.end()
         self._ring.free()
         if self._plain is not None:
             self._plain.free()

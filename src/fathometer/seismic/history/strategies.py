@@ -328,8 +328,8 @@ PLANNED_STORES: dict[str, tuple[str, Store]] = {name: (name, store) for name, st
 
 
 def preferred_store(table: HistoryTable) -> Store:
-    """The store that the survey asks for; with "auto" the one that is taken where it fits."""
-    return next(iter(STORES.values())) if table.store == "auto" else STORES[table.store]
+    """The store that the survey asks for; with "auto", and for a card, which keeps all too, the one in memory."""
+    return STORES.get(table.store, next(iter(STORES.values())))
 
 
 def choose_history(

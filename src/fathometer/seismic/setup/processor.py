@@ -21,14 +21,17 @@ from fathometer.parallel.collectives import allgather, barrier, collective_error
 from fathometer.parallel.decomposition import Decomposition
 from fathometer.seismic.setup.survey_layout import SurveyLayout
 from fathometer.seismic.waves.card_memory import card_wavefield_bytes
+from fathometer.seismic.waves.checked_steps import MOST_STEPS
+from fathometer.seismic.waves.points import POINT_BYTES
 from fathometer.seismic.waves.propagator import Propagator
+from fathometer.seismic.waves.recording import lines_bytes
 
 if TYPE_CHECKING:
     from fathometer.seismic.waves.card_library import Card
 
 LIBRARY = "FATHOMETER_CARD_LIBRARY"  # environment variable: see waves/card_library.py
 CARD_SHARE = 0.95  # of a card's free memory that a run takes: the driver takes some for itself
-POINTS_BYTES = 256 << 20  # of points and series of a shot, about
+SERIES = 3  # of an advance, that are on the card at the same time
 OTHERS_BYTES = 2 << 30  # that others have of a card's memory, from which on people are told
 ON_CARD = ("wavefields", "absorbing layers")  # parts of a wavefield's memory that are not on the host then
 
@@ -134,8 +137,12 @@ def card_parts(layout: SurveyLayout, block: Decomposition, volumes: int) -> dict
         layout.physics, block, layout.radius, layout.off_grid, layout.boundary, layout.grid, layout.dtype
     )
     if volumes:
+        _, most = layout.receivers(block)
+        lines = (
+            0 if layout.imaging else 3 * lines_bytes(most, layout.off_grid, layout.grid.two_dimensional, MOST_STEPS, 8)
+        )
         parts["images"] = (volumes + 2) * layout.snapshot_bytes(block)
-        parts["points"] = POINTS_BYTES
+        parts["points"] = most * (POINT_BYTES + SERIES * MOST_STEPS * layout.dtype.itemsize) + lines
     return parts
 
 

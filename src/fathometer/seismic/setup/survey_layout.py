@@ -182,7 +182,7 @@ class SurveyLayout(SurveyHeaders):
         parts = {}
         if self.imaging:
             parts["image and illumination"] = len(volumes_of(self.survey.imaging)) * self.snapshot_bytes(block)
-        own, most = self._receivers(block)
+        own, most = self.receivers(block)
         samples, itemsize = self.acquisition.samples, self.dtype.itemsize
         strategy = STRATEGIES[self.survey.storage.traces] if self.imaging else WholeSeries
         gathered = 2 * samples * most * 4 if not self.imaging and block.rank == 0 else 0
@@ -218,7 +218,7 @@ class SurveyLayout(SurveyHeaders):
     def _nearest_cells(self) -> dict[int, np.ndarray]:
         return {}
 
-    def _receivers(self, block: Decomposition) -> tuple[int, int]:
+    def receivers(self, block: Decomposition) -> tuple[int, int]:
         """Most receivers of a shot that touch a block, and most of any shot. Plans ask often for the same block."""
         ends = block.lo, block.hi
         if ends not in self._receivers_of:

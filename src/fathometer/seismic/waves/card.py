@@ -26,14 +26,13 @@ from fathometer.seismic.waves.card_library import (
     CardView,
     ImagingStep,
     LayerShape,
+    Pinned,
     PinnedBuffer,
     Shape,
     StepsOfJob,
     call,
     library,
     longs,
-    pin,
-    unpin,
 )
 from fathometer.seismic.waves.layers import Layer, damping_profiles
 from fathometer.seismic.waves.points import SincPoints
@@ -353,7 +352,7 @@ class _Volume:
     def __init__(self, host: np.ndarray) -> None:
         self.host, self._memory = host, CardMemory(host.nbytes)
         self.card = self._memory.view(0, host.shape, host.dtype)
-        self._pinned, self._there = pin(host), False
+        self._pinned, self._there = Pinned(host), False
 
     def fetch(self) -> None:
         if not self._there:
@@ -366,9 +365,7 @@ class _Volume:
             self._there = False
 
     def close(self) -> None:
-        if self._pinned:
-            unpin(self.host)
-            self._pinned = False
+        self._pinned.end()
         self._memory.free()
 
 

@@ -316,18 +316,21 @@ class CardMemory:
         self.free()
 
 
-def pin(array: np.ndarray) -> bool:
-    """Have the card copy from and to an array of the host at full speed, until `unpin`; whether it does."""
-    try:
-        call("card_pin", array.ctypes.data, max(array.nbytes, 1))
-    except CardError:
-        return False
-    return True
+class Pinned:
+    """Has the card copy from and to an array of the host at full speed, until `end`; where it cannot, copies are slower."""
 
+    def __init__(self, array: np.ndarray) -> None:
+        self._array, self._address = array, array.ctypes.data
+        try:
+            call("card_pin", self._address, max(array.nbytes, 1))
+        except CardError:
+            self._address = 0
 
-def unpin(array: np.ndarray) -> None:
-    """The end of that."""
-    library().card_unpin(array.ctypes.data)
+    def end(self) -> None:
+        """Let go of the array."""
+        if self._address:
+            library().card_unpin(self._address)
+            self._address = 0
 
 
 class PinnedBuffer:
