@@ -67,7 +67,7 @@ void *card_allocate(int64_t bytes, char *error, int room) {
     void *memory = nullptr;
     guarded(error, room, [&] {
         require(cudaMalloc(&memory, std::size_t(bytes)), "memory of the card");
-        require(cudaMemset(memory, 0, std::size_t(bytes)), "memory of the card");
+        zero(memory, std::size_t(bytes));
     });
     return memory;
 }

@@ -8,13 +8,19 @@
 
 namespace fathometer::cuda {
 
+// At once: no stream of ours waits for the one that this is done in.
+inline void zero(void *memory, std::size_t bytes) {
+    require(cudaMemset(memory, 0, bytes), "memory of the card");
+    require(cudaStreamSynchronize(nullptr), "memory of the card");
+}
+
 // Zeroed memory of the current card.
 class Memory {
   public:
     Memory() = default;
     explicit Memory(std::size_t bytes) : size(bytes) {
         require(cudaMalloc(&at, bytes), "memory of the card");
-        require(cudaMemset(at, 0, bytes), "memory of the card");
+        zero(at, bytes);
     }
     Memory(Memory &&other) noexcept : at(std::exchange(other.at, nullptr)), size(std::exchange(other.size, 0)) {}
     Memory &operator=(Memory &&other) noexcept {

@@ -25,6 +25,7 @@ template <class T, Sides sides>
 constexpr int numbers = sides == Sides::layers ? 1 : sizeof(T) == 4 ? FATHOMETER_PACK : FATHOMETER_PACK / 2;
 template <bool Y> constexpr int rows = Y ? FATHOMETER_ROWS : 1;
 constexpr int fewest_planes = 16, most_planes = 64; // that a block goes through
+constexpr int plenty = 8 * 132 * 2;                 // blocks: a card has about so many at a time, eight times over
 
 // First derivative between rows n = 0 … 2 S - 1, row(n).
 template <class T, class Row> __device__ inline Real<T> first_derivative(const Real<T> *weights, Row row) {
@@ -51,19 +52,14 @@ __device__ inline Real<T> absorb(const View<T> &w, const Layer<T> &layer, int i,
     return slope + memory;
 }
 
-// What the layers of an axis add to a cell's derivative goes to `sum`; whether there are any.
-template <int axis, class T>
-__device__ inline bool absorb_all(const View<T> &w, int i, int j, int k, Real<T> curvature, Real<T> &sum, bool any) {
+// Calls add(what a layer adds to the derivative) for the layers of an axis that cover a cell.
+template <int axis, class T, class Add>
+__device__ inline void absorb_all(const View<T> &w, int i, int j, int k, Real<T> curvature, Add add) {
     const int at = axis == 0 ? i : axis == 1 ? j : k;
-    for (int l = 0; l < w.layers; ++l) {
-        const Layer<T> &layer = w.layer[l];
-        if (layer.axis == axis && at >= layer.cell_lo && at < layer.cell_hi) {
-            const Real<T> added = absorb<axis>(w, layer, i, j, k, curvature);
-            sum = any ? sum + added : added;
-            any = true;
-        }
-    }
-    return any;
+    if (at < w.clear_lo[axis])
+        add(absorb<axis>(w, w.layer[w.low[axis]], i, j, k, curvature));
+    if (at >= w.clear_hi[axis])
+        add(absorb<axis>(w, w.layer[w.high[axis]], i, j, k, curvature));
 }
 
 template <int V, class Work> __device__ inline void for_lanes(Work work) {
@@ -92,21 +88,34 @@ template <class T, bool Y, int V> struct Tile {
     Real<T> across[Y ? TY + 2 * R : 1][TZ], along[TY][width];
 };
 
+// The tiles of a box.
+template <int TY, int TZ> struct Tiles {
+    int x, y, z;
+
+    __host__ __device__ Tiles(const Box &box, int planes)
+        : x((box.hi[0] - box.lo[0] + planes - 1) / planes), y((box.hi[1] - box.lo[1] + TY - 1) / TY),
+          z((box.hi[2] - box.lo[2] / TZ * TZ + TZ - 1) / TZ) {}
+    int count() const { return x * y * z; }
+};
+
 template <class Equation, bool Y, Sides sides, class T>
 __global__ void __launch_bounds__(warp * rows<Y>) step_cells(const __grid_constant__ View<T> w,
-                                                             const __grid_constant__ Box box, int planes) {
+                                                             const __grid_constant__ Boxes boxes, int planes) {
     constexpr int V = numbers<T, sides>, fields = Equation::fields;
     using Plane = Tile<T, Y, V>;
     constexpr int TY = Plane::TY, TZ = Plane::TZ, beside = Plane::beside;
     static_assert(!Y || TY >= R, "a warp loads a row on either side of the tile");
     __shared__ Plane plane[2];
 
+    const int number = boxes.of(blockIdx.x), place = int(blockIdx.x) - boxes.start[number];
+    const Box &box = boxes.box[number];
+    const Tiles<TY, TZ> tiles(box, planes);
     const int tz = threadIdx.x, ty = threadIdx.y;
-    const int k_tile = box.lo[2] / TZ * TZ + int(blockIdx.x) * TZ, k = k_tile + tz * V;
-    const int j_tile = box.lo[1] + int(blockIdx.y) * TY, j_own = j_tile + ty;
+    const int k_tile = box.lo[2] / TZ * TZ + place % tiles.z * TZ, k = k_tile + tz * V;
+    const int j_tile = box.lo[1] + place / tiles.z % tiles.y * TY, j_own = j_tile + ty;
     const int highest = w.n[1] - 1 + R;            // of the rows that there are, halos included
     const int j = Y ? min(j_own, highest) : j_own; // rows of a tile beyond the box are loaded for their neighbours
-    int first = box.lo[0] + int(blockIdx.z) * planes, last = min(first + planes, box.hi[0]);
+    int first = box.lo[0] + place / (tiles.z * tiles.y) * planes, last = min(first + planes, box.hi[0]);
     const bool mine = j_own < box.hi[1];
     if (w.active.first) { // leave out the planes before the first and behind the last that any row computes
         __shared__ int ends[2];
@@ -205,26 +214,24 @@ __global__ void __launch_bounds__(warp * rows<Y>) step_cells(const __grid_consta
         for_lanes<V>([&](int v) {
             const int kv = k + v;
             if constexpr (sides == Sides::layers) {
+                const bool cell = kv >= box.lo[2] && kv < box.hi[2];
                 Real<T> sum(0);
                 bool any = false;
-                const bool cell = kv >= box.lo[2] && kv < box.hi[2];
-                if (cell && (i < w.clear_lo[0] || i >= w.clear_hi[0]))
-                    any = absorb_all<0>(w, i, j, kv, h.lane[v], sum, any);
+                auto add = [&](Real<T> added) {
+                    sum = any ? sum + added : added;
+                    any = true;
+                };
+                if (cell)
+                    absorb_all<0>(w, i, j, kv, h.lane[v], add);
                 if constexpr (Y) {
                     h.lane[v] = h.lane[v] + in_row.lane[v];
-                    if (cell && (j < w.clear_lo[1] || j >= w.clear_hi[1]))
-                        any = absorb_all<1>(w, i, j, kv, in_row.lane[v], sum, any);
+                    if (cell)
+                        absorb_all<1>(w, i, j, kv, in_row.lane[v], add);
                 }
                 if (any)
                     h.lane[v] = h.lane[v] + sum;
-                if (cell && (kv < w.clear_lo[2] || kv >= w.clear_hi[2])) {
-                    const Real<T> bare = l.lane[v];
-                    for (int n = 0; n < w.layers; ++n) {
-                        const Layer<T> &layer = w.layer[n];
-                        if (layer.axis == 2 && kv >= layer.cell_lo && kv < layer.cell_hi)
-                            l.lane[v] = l.lane[v] + absorb<2>(w, layer, i, j, kv, bare);
-                    }
-                }
+                if (cell)
+                    absorb_all<2>(w, i, j, kv, Real<T>(l.lane[v]), [&](Real<T> added) { l.lane[v] = l.lane[v] + added; });
             } else if constexpr (Y)
                 h.lane[v] = h.lane[v] + in_row.lane[v];
             Real<T> m[Equation::models], now[fields], grown[fields], next[fields];
@@ -260,67 +267,95 @@ __global__ void __launch_bounds__(warp * rows<Y>) step_cells(const __grid_consta
     }
 }
 
+constexpr int half_rows = 4; // of a block of threads, where there are rows along y
+
 template <int axis, class T>
-__global__ void step_half_points(const __grid_constant__ View<T> w, int number, int field, Box box) {
-    const int k = box.lo[2] + int(blockIdx.x * blockDim.x + threadIdx.x);
-    const int j = box.lo[1] + int(blockIdx.y * blockDim.y + threadIdx.y), i = box.lo[0] + int(blockIdx.z);
-    if (k >= box.hi[2] || j >= box.hi[1] || !w.active(axis == 0 ? i - S + 1 : i, axis == 1 ? j - S + 1 : j, w.step))
+__device__ inline void step_half_point(const View<T> &w, const Layer<T> &layer, const Real<T> *now, int i, int j, int k) {
+    if (!w.active(axis == 0 ? i - S + 1 : i, axis == 1 ? j - S + 1 : j, w.step))
         return;
-    const Layer<T> &layer = w.layer[number];
     const int half = axis == 0 ? i : axis == 1 ? j : k, n = half - layer.half_lo, at = half - layer.cell_lo + S;
     const int64_t stride = axis == 2 ? 1 : w.stride[axis];
-    const Real<T> *f = w.now[field] + w.at(i, j) + k;
+    const Real<T> *f = now + w.at(i, j) + k;
     Real<T> *psi = layer.psi + (axis == 0 ? at : i) * layer.psi_stride[0] + (axis == 1 ? at : j) * layer.psi_stride[1] +
                    (axis == 2 ? at : k);
     const Real<T> slope = first_derivative(w.staggered[axis], [&](int m) { return f[(m - S + 1) * stride]; });
     *psi = madd(layer.psi_decay[n], *psi, layer.psi_gain[n] * slope);
 }
 
-template <class Equation, class T>
-void half_points(const View<T> &w, int number, int lo, int hi, cudaStream_t stream) {
+// A box a layer; a block of threads has some rows of it.
+template <class T>
+__global__ void step_half_points(const __grid_constant__ View<T> w, const __grid_constant__ Boxes boxes, int along) {
+    const int number = boxes.of(blockIdx.x), place = int(blockIdx.x) - boxes.start[number];
+    const Box &box = boxes.box[number];
     const Layer<T> &layer = w.layer[number];
-    Box box{{0, 0, 0}, {w.n[0], w.n[1], w.n[2]}};
-    box.lo[layer.axis] = max(lo, layer.half_lo);
-    box.hi[layer.axis] = min(hi, layer.half_hi);
-    if (box.empty())
+    const int y = (box.hi[1] - box.lo[1] + int(blockDim.y) - 1) / int(blockDim.y);
+    const int j = box.lo[1] + place % y * int(blockDim.y) + int(threadIdx.y), i = box.lo[0] + place / y;
+    if (j >= box.hi[1])
         return;
-    const int nz = box.hi[2] - box.lo[2], ny = box.hi[1] - box.lo[1];
-    const dim3 threads(nz > 64 ? 128 : 32, ny > 1 ? 4 : 1);
-    const dim3 blocks(parts_of(nz, threads.x), parts_of(ny, threads.y), box.hi[0] - box.lo[0]);
-    const int field = layer.axis == 2 ? Equation::along : 0;
-    auto *kernel = layer.axis == 0   ? &step_half_points<0, T>
-                   : layer.axis == 1 ? &step_half_points<1, T>
-                                     : &step_half_points<2, T>;
-    launch(kernel, blocks, threads, stream, w, number, field, box);
+    const Real<T> *now = w.now[layer.axis == 2 ? along : 0];
+    for (int k = box.lo[2] + int(threadIdx.x); k < box.hi[2]; k += int(blockDim.x))
+        if (layer.axis == 0)
+            step_half_point<0>(w, layer, now, i, j, k);
+        else if (layer.axis == 1)
+            step_half_point<1>(w, layer, now, i, j, k);
+        else
+            step_half_point<2>(w, layer, now, i, j, k);
+}
+
+template <class Equation, bool Y, class T>
+void half_points(const View<T> &w, const int (&lo)[3], const int (&hi)[3], cudaStream_t stream) {
+    Boxes boxes;
+    const dim3 threads(warp, Y ? half_rows : 1);
+    for (int number = 0; number < w.layers; ++number) { // all of them: a box's number is the layer's
+        const Layer<T> &layer = w.layer[number];
+        const int axis = layer.axis;
+        Box box{{0, 0, 0}, {w.n[0], w.n[1], w.n[2]}};
+        box.lo[axis] = max(lo[axis], layer.half_lo);
+        box.hi[axis] = max(min(hi[axis], layer.half_hi), box.lo[axis]);
+        boxes.box[number] = box;
+        boxes.start[number] = boxes.blocks;
+        boxes.blocks += box.empty() ? 0 : (box.hi[0] - box.lo[0]) * int(parts_of(box.hi[1] - box.lo[1], threads.y));
+        boxes.count = number + 1;
+    }
+    launch(&step_half_points<T>, dim3(boxes.blocks), threads, stream, w, boxes, Equation::along);
 }
 
 template <class Equation, bool Y, Sides sides, class T>
-void cells_of(const View<T> &w, const Box &box, cudaStream_t stream) {
-    constexpr int TZ = warp * numbers<T, sides>, TY = rows<Y>;
-    if (box.empty())
-        return;
-    const int z = parts_of(box.hi[2] - box.lo[2] / TZ * TZ, TZ), y = parts_of(box.hi[1] - box.lo[1], TY);
-    const int nx = box.hi[0] - box.lo[0];
+void cells_of(const View<T> &w, const std::vector<Box> &some, cudaStream_t stream) {
+    using Grid = Tiles<rows<Y>, warp * numbers<T, sides>>;
     // Long columns load fewer planes twice; as many blocks as fill a card several times are enough.
-    const int wanted = parts_of(8 * 132 * 2, int64_t(z) * y);
-    const int planes = min(max(int(parts_of(nx, wanted)), fewest_planes), most_planes);
-    launch<true>(&step_cells<Equation, Y, sides, T>, dim3(z, y, parts_of(nx, planes)), dim3(warp, TY), stream, w, box,
-                 planes);
+    int planes = most_planes;
+    for (bool enough = false; !enough && planes > fewest_planes;) {
+        int64_t blocks = 0;
+        for (const Box &box : some)
+            blocks += Grid(box, planes).count();
+        enough = blocks >= plenty;
+        if (!enough)
+            planes /= 2;
+    }
+    Boxes boxes;
+    for (const Box &box : some)
+        boxes.add(box, box.empty() ? 0 : Grid(box, planes).count());
+    launch<true>(&step_cells<Equation, Y, sides, T>, dim3(boxes.blocks), dim3(warp, rows<Y>), stream, w, boxes, planes);
 }
 
-template <class Equation, bool Y, class T> void cells(const View<T> &w, const Box &box, cudaStream_t stream) {
+template <class Equation, bool Y, class T>
+void cells(const View<T> &w, const std::vector<Box> &boxes, cudaStream_t stream) {
     if (w.eta_dt[0])
-        return cells_of<Equation, Y, Sides::sponge>(w, box, stream);
-    Box inside = box, outer = box;
-    for (int axis = 0; axis < 3; ++axis) { // layers at the ends of x, of y, of z
-        inside.lo[axis] = min(max(box.lo[axis], w.clear_lo[axis]), box.hi[axis]);
-        inside.hi[axis] = max(min(box.hi[axis], w.clear_hi[axis]), inside.lo[axis]);
-        Box low = outer, high = outer;
-        low.hi[axis] = outer.lo[axis] = inside.lo[axis];
-        high.lo[axis] = outer.hi[axis] = inside.hi[axis];
-        cells_of<Equation, Y, Sides::layers>(w, low, stream);
-        cells_of<Equation, Y, Sides::layers>(w, high, stream);
+        return cells_of<Equation, Y, Sides::sponge>(w, boxes, stream);
+    std::vector<Box> inside, layers;
+    for (Box outer : boxes) {
+        for (int axis = 0; axis < 3; ++axis) { // layers at the ends of x, of y, of z
+            Box low = outer, high = outer;
+            low.hi[axis] = min(max(outer.lo[axis], w.clear_lo[axis]), outer.hi[axis]);
+            high.lo[axis] = max(min(outer.hi[axis], w.clear_hi[axis]), low.hi[axis]);
+            outer.lo[axis] = low.hi[axis], outer.hi[axis] = high.lo[axis];
+            layers.push_back(low);
+            layers.push_back(high);
+        }
+        inside.push_back(outer);
     }
+    cells_of<Equation, Y, Sides::layers>(w, layers, stream);
     cells_of<Equation, Y, Sides::none>(w, inside, stream);
 }
 
@@ -328,10 +363,10 @@ template <class Equation, bool Y, class T> void cells(const View<T> &w, const Bo
 
 template <int Reach, class T> Steps<T> steps_with_reach(int fields, bool has_y) {
     if (fields == 2)
-        return has_y ? Steps<T>{&half_points<Vti, T>, &cells<Vti, true, T>}
-                     : Steps<T>{&half_points<Vti, T>, &cells<Vti, false, T>};
-    return has_y ? Steps<T>{&half_points<Isotropic, T>, &cells<Isotropic, true, T>}
-                 : Steps<T>{&half_points<Isotropic, T>, &cells<Isotropic, false, T>};
+        return has_y ? Steps<T>{&half_points<Vti, true, T>, &cells<Vti, true, T>}
+                     : Steps<T>{&half_points<Vti, false, T>, &cells<Vti, false, T>};
+    return has_y ? Steps<T>{&half_points<Isotropic, true, T>, &cells<Isotropic, true, T>}
+                 : Steps<T>{&half_points<Isotropic, false, T>, &cells<Isotropic, false, T>};
 }
 
 template Steps<float> steps_with_reach<R, float>(int, bool);

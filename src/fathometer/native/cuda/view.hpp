@@ -12,6 +12,31 @@ struct Box {
     __host__ __device__ bool empty() const { return lo[0] >= hi[0] || lo[1] >= hi[1] || lo[2] >= hi[2]; }
 };
 
+// Boxes whose tiles one kernel computes, block after block of threads.
+struct Boxes {
+    static constexpr int most = 48;
+    int count = 0, blocks = 0;
+    Box box[most];
+    int start[most]; // the first block of each
+
+    // blocks: of the box.
+    void add(const Box &one, int its_blocks) {
+        if (its_blocks == 0)
+            return;
+        if (count == most)
+            throw std::logic_error("too many boxes for one kernel");
+        box[count] = one;
+        start[count++] = blocks;
+        blocks += its_blocks;
+    }
+    __device__ int of(int block) const {
+        int n = 0;
+        while (n + 1 < count && block >= start[n + 1])
+            ++n;
+        return n;
+    }
+};
+
 // One side that absorbs. Along its axis psi begins S half points before the first cell and ends S - 1 behind the last
 // one, zero where the layer has none; rows are padded.
 template <class T> struct Layer {
@@ -43,6 +68,7 @@ template <class T> struct View {
     const Real<T> *eta_dt[3]; // of a sponge, null: none
     Layer<T> layer[6];
     int layers;
+    int low[3], high[3];          // layers at the first and at the last cells of an axis, by number; -1: none
     int clear_lo[3], clear_hi[3]; // cells in no layer of the axis
     Active active;
     int step; // of the loop

@@ -12,7 +12,7 @@ namespace fathometer::cuda {
 
 namespace {
 
-constexpr int64_t beyond = int64_t(1) << 30; // further than any half point
+constexpr int beyond = 1 << 30;          // further than any half point
 constexpr int64_t line = 32, widest = 64;    // numbers: where rows begin, and what a tile has along z
 constexpr int64_t margin = 8;                // rows of `active` before the owned ones (core/active.hpp)
 
@@ -139,6 +139,7 @@ template <class T> class Wave : public AnyWave {
         for (int axis = 0; axis < 3; ++axis) {
             view.n[axis] = int(shape.n[axis]);
             view.clear_hi[axis] = view.n[axis];
+            view.low[axis] = view.high[axis] = -1;
             const T *weights = static_cast<const T *>(shape.weights) + axis * (shape.radius + 1);
             for (int r = 0; r <= shape.radius; ++r)
                 view.weights[axis][r] = weights[r];
@@ -190,11 +191,12 @@ template <class T> class Wave : public AnyWave {
         layer.psi_decay = keep(of.psi_decay, of.half_hi - of.half_lo);
         layer.zeta_gain = keep(of.zeta_gain, cells);
         layer.zeta_decay = keep(of.zeta_decay, cells);
-        int &lo = view.clear_lo[of.axis], &hi = view.clear_hi[of.axis];
-        if (of.cell_lo == 0 && lo == 0 && of.cell_hi < shape.n[of.axis])
-            lo = int(of.cell_hi);
+        const bool first = of.cell_lo == 0 && view.low[of.axis] < 0; // a block may lie in a layer as a whole
+        (first ? view.low : view.high)[of.axis] = view.layers;
+        if (first)
+            view.clear_lo[of.axis] = int(of.cell_hi);
         else
-            hi = std::min(hi, int(of.cell_lo));
+            view.clear_hi[of.axis] = int(of.cell_lo);
         view.layer[view.layers++] = layer;
     }
 
@@ -228,10 +230,8 @@ template <class T> class Wave : public AnyWave {
         for (int64_t n = 0; n < job.steps; ++n) {
             begin_step(n, job);
             sample_receivers(job);
-            const int all = int(beyond);
-            for (int l = 0; l < view.layers; ++l)
-                steps.half_points(view, l, -all, all, compute);
-            steps.cells(view, {{0, 0, 0}, {view.n[0], view.n[1], view.n[2]}}, compute);
+            steps.half_points(view, {-beyond, -beyond, -beyond}, {beyond, beyond, beyond}, compute);
+            steps.cells(view, {whole()}, compute);
             end_step(n, job);
             swap_levels();
         }
@@ -249,11 +249,10 @@ template <class T> class Wave : public AnyWave {
             upload(job);
         begin_step(n, job);
         clock.begin(compute);
-        for (int l = 0; l < view.layers; ++l) {
-            const auto [lo, hi] = early_half_points(view.layer[l].axis);
-            steps.half_points(view, l, lo, hi, compute);
-        }
-        steps.cells(view, inner(), compute);
+        int lo[3], hi[3];
+        early_half_points(lo, hi);
+        steps.half_points(view, lo, hi, compute);
+        steps.cells(view, {inner()}, compute);
         clock.end(compute);
     }
 
@@ -262,20 +261,23 @@ template <class T> class Wave : public AnyWave {
         arrived.hold(compute); // of halos, copied beside
         clock.begin(compute);
         sample_receivers(job);
-        for (int l = 0; l < view.layers; ++l) {
-            const auto [lo, hi] = early_half_points(view.layer[l].axis);
-            steps.half_points(view, l, -int(beyond), lo, compute);
-            steps.half_points(view, l, std::max(lo, hi), int(beyond), compute);
-        }
+        int lo[3], hi[3], late[3];
+        early_half_points(lo, hi);
+        for (int axis = 0; axis < 3; ++axis)
+            late[axis] = std::max(lo[axis], hi[axis]);
+        steps.half_points(view, {-beyond, -beyond, -beyond}, lo, compute);
+        steps.half_points(view, late, {beyond, beyond, beyond}, compute);
         const Box within = inner();
-        Box outer{{0, 0, 0}, {view.n[0], view.n[1], view.n[2]}};
-        for (int axis = 0; axis < 3; ++axis) { // the parts around the inner one
+        Box outer = whole();
+        std::vector<Box> around; // the inner part
+        for (int axis = 0; axis < 3; ++axis) {
             Box low = outer, high = outer;
             low.hi[axis] = outer.lo[axis] = within.lo[axis];
             high.lo[axis] = outer.hi[axis] = within.hi[axis];
-            steps.cells(view, low, compute);
-            steps.cells(view, high, compute);
+            around.push_back(low);
+            around.push_back(high);
         }
+        steps.cells(view, around, compute);
         end_step(n, job);
         clock.end(compute);
         ready.record(compute); // what it has written may travel
@@ -454,12 +456,16 @@ template <class T> class Wave : public AnyWave {
         return box;
     }
 
-    // Half points of an axis that need no neighbour's cells: at least those that the inner cells reach.
-    std::pair<int, int> early_half_points(int axis) const {
-        const int64_t pairs = (shape.radius + 1) / 2;
-        const int lo = shape.cut[axis][0] ? int(pairs - 1) : -int(beyond);
-        return {lo, std::max(lo, shape.cut[axis][1] ? int(shape.n[axis] - pairs) : int(beyond))};
+    // Half points that need no neighbour's cells: at least those that the inner cells reach.
+    void early_half_points(int (&lo)[3], int (&hi)[3]) const {
+        const int pairs = int(shape.radius + 1) / 2;
+        for (int axis = 0; axis < 3; ++axis) {
+            lo[axis] = shape.cut[axis][0] ? pairs - 1 : -beyond;
+            hi[axis] = std::max(lo[axis], shape.cut[axis][1] ? int(shape.n[axis]) - pairs : beyond);
+        }
     }
+
+    Box whole() const { return {{0, 0, 0}, {view.n[0], view.n[1], view.n[2]}}; }
 
     void begin_step(int64_t n, const Job &job) { view.step = int(job.start + n); }
 
