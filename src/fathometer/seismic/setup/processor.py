@@ -104,13 +104,18 @@ class Processor:
         )
 
 
+def kernels_built() -> bool:
+    """Whether the kernels for cards were."""
+    return bool(os.environ.get(LIBRARY)) or built_library("card") is not None
+
+
 def choose_processor(layout: SurveyLayout, comm: MPI.Intracomm) -> Processor:
     """Collective. What the survey asks for; cards are opened, a rank on one of its host's in turns.
 
     Raises InputError on all ranks where it asks for cards and some rank has none, or the kernels were not built.
     """
     wanted = layout.survey.parallel.processor
-    if wanted == "cpu" or (wanted == "auto" and not (os.environ.get(LIBRARY) or built_library("card"))):
+    if wanted == "cpu" or (wanted == "auto" and not kernels_built()):
         return Processor()
     barrier(comm)
     host = comm.Split_type(MPI.COMM_TYPE_SHARED)
