@@ -2,7 +2,7 @@
 
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -19,6 +19,63 @@ settings.register_profile(
     "suite", deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("suite")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Says which kernels of a graphics card surveys find that leave the choice."""
+    from card_support import settle
+
+    settle()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Where tests are to use a card and none is there, all are skipped."""
+    from card_support import missing
+
+    if reason := missing():
+        for item in items:
+            item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """The last line: the card."""
+    from card_support import summary
+
+    if line := summary():
+        terminalreporter.write_line(line)
+
+
+@pytest.fixture(scope="session")
+def card_library_path() -> Path:
+    """The kernels of a graphics card to test with; the test is skipped where there are none."""
+    from card_support import NoLibraryError, library_for_tests
+
+    try:
+        return library_for_tests()
+    except NoLibraryError as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture
+def card(card_library_path: Path) -> Iterator[Path]:
+    """The same, used by this process and those that it starts."""
+    from card_support import used
+
+    with used(card_library_path):
+        yield card_library_path
+
+
+@pytest.fixture
+def emulated() -> Iterator[Path]:
+    """What stands for a card, whether or not there is one: a card whose driver and memory a test chooses."""
+    from card_support import NoLibraryError, emulated_card, used
+
+    try:
+        path = emulated_card()
+    except NoLibraryError as error:
+        pytest.skip(str(error))
+    with used(path):
+        yield path
 
 
 @pytest.fixture(scope="session")

@@ -6,6 +6,7 @@ import math
 import os
 
 import numpy as np
+from card_support import EMULATED, on_card
 from mpi4py import MPI
 from scipy.ndimage import gaussian_filter
 from scipy.signal import firwin, oaconvolve
@@ -23,8 +24,8 @@ from fathometer.seismic.waves.scheme import Scheme
 FULL = bool(os.environ.get("FATHOMETER_FULL"))  # full sizes: make verify
 
 
-# Kernels that are built with sanitizers have these orders alone (tools/sanitize.sh).
-ORDERS = [2, 8] if os.environ.get("FATHOMETER_FEW_RADII") else [2, 4, 6, 8, 10, 12, 14, 16]
+# Kernels that are built with sanitizers (tools/sanitize.sh), and those that stand for a card, have some orders alone.
+ORDERS = [2, 8] if os.environ.get("FATHOMETER_FEW_RADII") else [2, 4, 8] if EMULATED else [2, 4, 6, 8, 10, 12, 14, 16]
 
 
 def ricker(t, frequency):
@@ -46,7 +47,10 @@ def heterogeneous(shape, seed=0):
 
 
 class Medium:
-    """One wavefield on one rank: `vp`, `epsilon`, `delta` are numbers or arrays of the padded shape."""
+    """One wavefield on one rank: `vp`, `epsilon`, `delta` are numbers or arrays of the padded shape.
+
+    card: whether a graphics card takes the steps; None: as FATHOMETER_TEST_PROCESSOR says (card_support.py).
+    """
 
     def __init__(
         self,
@@ -66,6 +70,7 @@ class Medium:
         comm=MPI.COMM_SELF,
         off_grid=True,
         space_weights="taylor",
+        card: bool | None = None,
     ):
         boundary = boundary or Pml()
         spacing = (spacing,) * 3 if np.isscalar(spacing) else spacing
@@ -100,7 +105,8 @@ class Medium:
             self.dt,
             np.dtype(dtype),
         )
-        self.propagator = Propagator(self.grid, block, self.model, scheme, off_grid, comm)
+        kind = _card_propagator() if (on_card() if card is None else card) else Propagator
+        self.propagator = kind(self.grid, block, self.model, scheme, off_grid, comm)
 
     def points(self, positions):
         surface = 0 if self.propagator.scheme.free_surface else None
@@ -116,6 +122,14 @@ class Medium:
         p.reset(active)
         p.advance(len(series), injectors, np.ascontiguousarray(series, p.scheme.dtype), samplers, traces)
         return traces
+
+
+def _card_propagator():
+    from fathometer.seismic.waves.card import CardPropagator
+    from fathometer.seismic.waves.card_library import open_card
+
+    open_card(0)
+    return CardPropagator
 
 
 def times(start, stop, dt):

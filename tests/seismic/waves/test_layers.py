@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support import Medium, heterogeneous, second_derivative
+from support import ORDERS, Medium, heterogeneous, second_derivative
 
 from fathometer import _native
 from fathometer.grid.stencil import staggered_weights
@@ -77,11 +77,11 @@ def noise(propagator):
     """Two time levels without any smoothness, put into the propagator."""
     rng = np.random.default_rng(3)
     propagator.reset()
-    levels = propagator.fields()
-    for fields in levels:
-        for field in fields:
-            field[...] = rng.standard_normal(field.shape)
-    return [[field.copy() for field in fields] for fields in levels]
+    state = propagator.save()
+    for array in state.arrays[: 2 * propagator.field_count]:
+        array[...] = rng.standard_normal(array.shape)
+    propagator.restore(state)
+    return [[field.copy() for field in fields] for fields in propagator.fields()]
 
 
 @settings(max_examples=20)
@@ -90,7 +90,7 @@ def test_layers_do_what_their_equations_say(data):
     """Any order, physics and width, in grids of which layers that overlap may be all; threads share tiles or not."""
     draw = data.draw
     flat, vti = draw(st.booleans(), "2D"), draw(st.booleans(), "VTI")
-    order, width = draw(st.sampled_from([2, 4, 6, 8, 10, 12, 14, 16]), "order"), draw(st.integers(2, 9), "width")
+    order, width = draw(st.sampled_from(ORDERS), "order"), draw(st.integers(2, 9), "width")
     shape = tuple(1 if flat and axis == 1 else draw(st.integers(2, 20), "xyz"[axis]) for axis in range(3))
     full = [n if n == 1 else n + 2 * width for n in shape]
     vp, epsilon, delta = heterogeneous(full, 4)
@@ -109,7 +109,7 @@ def test_layers_do_what_their_equations_say(data):
         assert np.abs(one - other).max() < 1e-11 * np.abs(one).max()
 
 
-@pytest.mark.parametrize("order", [2, 6, 8, 16])
+@pytest.mark.parametrize("order", sorted({2, 6, 8, 16} & set(ORDERS)))
 def test_half_points_at_the_borders_of_threads(order):
     """Threads whose shares are a few rows or none, across planes and across rows: the same bits as one thread's."""
     threads, width = 3, 5

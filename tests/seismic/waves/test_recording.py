@@ -7,7 +7,7 @@ from support import Medium, heterogeneous, ricker
 from fathometer.grid.tiling import DIAMONDS, Tiling
 from fathometer.parallel.decomposition import Decomposition
 from fathometer.seismic.waves import recording
-from fathometer.seismic.waves.boundary import Pml
+from fathometer.seismic.waves.boundary import Pml, Sponge
 from fathometer.seismic.waves.points import WEIGHTS, sinc_points
 from fathometer.seismic.waves.recording import LineExchange, lines_bytes, select
 
@@ -45,6 +45,31 @@ def test_recorded_values_are_weighted_sums_over_the_field(flat):
         p.advance(1, injectors, series[n : n + 1], samplers, recorded[n : n + 1])
         np.testing.assert_allclose(recorded[n], wanted, rtol=1e-12, atol=1e-13 * np.abs(pressure).max())
     assert np.abs(recorded).min(axis=1).max() > 0
+
+
+@pytest.mark.parametrize("flat", [False, True])
+@pytest.mark.parametrize("width", [1, 2])
+def test_where_the_padding_is_thin_boxes_reach_beyond_the_grid_and_find_nothing_there(width, flat):
+    shape = (14, 1 if flat else 13, 15)
+    full = [n if n == 1 else n + 2 * width for n in shape]
+    wave = Medium(shape, 10.0, *heterogeneous(full, 1), order=4, boundary=Sponge(width))
+    far = 10.0 * np.array(shape) - 14
+    y = 0.0 if flat else 60.0
+    receivers = np.array([[4.0, y, 70.0], [far[0], y, 70.0], [70.0, y, 5.0], [4.0, min(y, 4.0), far[2]]])
+    p, points = wave.propagator, wave.points(receivers)
+    p.reset()
+    p._lines = np.full(100_000, np.nan)  # as memory may be that was used for something else
+    injectors, samplers = p.injectors(wave.points([[70.0, y, 70.0]])), p.samplers(points)
+    p.advance(STEPS, injectors, ricker(np.arange(STEPS) * wave.dt - 0.02, 40.0)[:, None])
+    recorded = np.empty((1, len(receivers)))
+    pressure = np.pad(sum(p.fields()[0]) / 2, 8)
+    wanted = []
+    for first, count, weight in zip(points.first + 8, points.count, points.weight, strict=True):
+        x, y, z = (slice(a, a + m) for a, m in zip(first, count, strict=True))
+        wanted.append(np.einsum("i,j,k,ijk", *(w[:m] for w, m in zip(weight, count, strict=True)), pressure[x, y, z]))
+    p.advance(1, injectors, np.zeros((1, 1)), samplers, recorded)
+    np.testing.assert_allclose(recorded[0], wanted, rtol=1e-12, atol=1e-13 * np.abs(pressure).max())
+    assert np.abs(recorded).min() > 0
 
 
 @pytest.mark.parametrize("tiling", [Tiling(1, 1, 1, 1), Tiling(5, 4, 7, 1), Tiling(3, 4, DIAMONDS, 1)])

@@ -5,6 +5,7 @@ from types import MappingProxyType
 
 from fathometer.seismic.survey.acquisition import AcquisitionTable
 from fathometer.seismic.survey.model import ModelTable
+from fathometer.seismic.survey.parallel import ParallelTable
 from fathometer.seismic.survey.snapshots import SnapshotsTable
 from fathometer.seismic.survey.source import SourceTable
 
@@ -17,6 +18,7 @@ def check_acoustic(
     acquisition: AcquisitionTable,
     source: SourceTable | None,
     snapshots: SnapshotsTable | None,
+    parallel: ParallelTable,
 ) -> None:
     """Raises ValueError for a key of an acoustic survey that only elastic runs have."""
     for name in ELASTIC_MODEL:
@@ -36,6 +38,7 @@ def check_elastic(
     acquisition: AcquisitionTable,
     source: SourceTable | None,
     snapshots: SnapshotsTable | None,
+    parallel: ParallelTable,
 ) -> None:
     """Raises ValueError for what an elastic survey lacks, and for what it cannot have."""
     if model is not None:
@@ -59,7 +62,11 @@ def check_elastic(
         raise ValueError(
             "[acquisition] gathers: found with physics = elastic; allowed: a geometry to model (sources, receivers)"
         )
+    if parallel.processor == "gpu":
+        raise ValueError('[parallel] processor: found "gpu" with physics = elastic; allowed: "auto" or "cpu"')
 
 
-Check = Callable[[ModelTable | None, AcquisitionTable, SourceTable | None, SnapshotsTable | None], None]
+Check = Callable[
+    [ModelTable | None, AcquisitionTable, SourceTable | None, SnapshotsTable | None, ParallelTable], None
+]
 CHECKS: Mapping[str, Check] = MappingProxyType({"acoustic": check_acoustic, "elastic": check_elastic})

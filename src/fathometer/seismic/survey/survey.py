@@ -124,7 +124,8 @@ class Survey(InputFile):
             if getattr(self, name) is None and "time_migration" not in self.model_fields_set:
                 keys = f" {{{', '.join(table.model_fields)}}}" if table is not None else ""
                 raise ValueError(f"[{name}]: missing; needed: a table{keys}; only `migrate-time` does without it")
-        CHECKS[self.propagation.physics](self.model, self.acquisition, self.source, self.snapshots)
+        check = CHECKS[self.propagation.physics]
+        check(self.model, self.acquisition, self.source, self.snapshots, self.parallel)
         if self.acquisition.gathers is None and self.propagation.duration is None:
             raise ValueError("[propagation] duration: missing; needed with sources and receivers (s, above 0)")
         return self

@@ -160,6 +160,7 @@ class CardWave:
         staggered: np.ndarray,
         damping: list[np.ndarray],
     ) -> None:
+        self.handle: int = 0
         block, scheme = owner.block, owner.scheme
         self._dtype, self._shape, self._fields = scheme.dtype, block.local_shape, owner.physics.fields
         shape = Shape(
@@ -180,7 +181,7 @@ class CardWave:
             shape.model[number] = array.ctypes.data
         self._level = 0
         self._volumes: dict[int, _Volume] = {}
-        self.handle: int = call("wave_new", scheme.dtype.itemsize, ctypes.byref(shape)) or 0
+        self.handle = call("wave_new", scheme.dtype.itemsize, ctypes.byref(shape)) or 0
 
     def add_layer(self, layer: Layer) -> None:
         """One more side that absorbs."""

@@ -61,7 +61,8 @@ class Receivers:
 
 
 class LineExchange:
-    """Lines that a rank takes for receivers of others, and those that others take for its own.
+    """Lines that a rank takes for receivers of others, and those that others take for its own. Rows outside the grid, to
+    which boxes reach where its padding is thin, have lines of zeros.
 
     Args:
         comm, block: of the ranks that share the grid. points: some, of which each touches this rank's rows. owners:
@@ -78,6 +79,9 @@ class LineExchange:
         for rank in np.unique(owners[owners != block.rank]).tolist():
             self._leaving[rank] = _lines_in(block, points, owners == rank, starts)
         own = owners == block.rank
+        outside = np.ones(self.lines, bool)
+        outside[_lines_in(Decomposition(block.shape), points, np.ones(len(own), bool), starts)] = False
+        self._outside = np.flatnonzero(outside)
         for other in _touched(block, points, own):
             columns = _lines_in(other, points, own, starts)
             if len(columns):
@@ -91,6 +95,8 @@ class LineExchange:
     def complete(self, lines: np.ndarray) -> None:
         """Collective among those with receivers near their borders. Fill the columns of lines (steps, lines) that
         others have taken."""
+        if len(self._outside):
+            lines[:, self._outside] = 0
         if self.alone:
             return
         room = {rank: np.empty((len(lines), len(columns)), lines.dtype) for rank, columns in self._coming.items()}
