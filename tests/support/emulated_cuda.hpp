@@ -24,6 +24,7 @@
 #define __shared__ static
 #define __grid_constant__
 #define __launch_bounds__(...)
+#define __forceinline__ inline
 
 struct dim3 {
     unsigned x, y, z;

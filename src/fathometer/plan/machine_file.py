@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 import socket
 from bisect import bisect_left
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from math import exp, log
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from annotated_types import Ge, Le, MinLen
 from pydantic import ValidationError, model_validator
@@ -47,6 +47,32 @@ class CutWork(Table):
     physics: Annotated[str, MinLen(1)] = key("equation, as an application calls it")
     along: Literal["y", "x"] = key("what is cut: y alone, or x or more than one")
     work: NotNegative = key("of a cell of a rank's face, each step: added steps of a cell")
+
+
+class GraphicsCard(Table):
+    """The graphics cards of a node, all of one kind; what one of them does, as a rank that has it to itself uses it."""
+
+    name: Annotated[str, MinLen(1)] = key("of its kind, as the driver says")
+    per_node: Annotated[int, Ge(1), Le(1000)] = key("cards of a node", "", 1)
+    memory_bytes: Positive = key("of a card", "bytes")
+    triad_bytes_per_second: Positive = key("memory bandwidth of a card", "bytes/s")
+    to_card_bytes_per_second: Positive = key("copies from the memory of the host to a card", "bytes/s")
+    from_card_bytes_per_second: Positive = key("copies from a card to the memory of the host", "bytes/s")
+    rates: Annotated[tuple[Rate, ...], Loose, MinLen(1)] = key("of time steps of waves on a card, as those of a node")
+    step_seconds: NotNegative = key("of each call for some time steps, beside its cells", "s", 0.0)
+    start_seconds: NotNegative = key("until a rank can use its card", "s", 0.0)
+    process_bytes: NotNegative = key("of the host, that a rank takes more than one without a card", "bytes", 0.0)
+
+    @model_validator(mode="after")
+    def _one_of_each(self) -> Self:
+        _check_rates(self.rates)
+        return self
+
+    def points_per_second(
+        self, physics: str, dimensions: int, order: int, points: float, flops: Mapping[str, Callable[[int, bool], int]]
+    ) -> float:
+        """Cell updates per second of a card on a block of `points` cells; see Machine.points_per_second."""
+        return _points_per_second(self.rates, f"graphics card {self.name}", physics, dimensions, order, points, flops)
 
 
 class RunEnds(Table):
@@ -287,6 +313,9 @@ class Machine(Table):
     elastic: ElasticRates | None = key(
         "of elastic waves, beside their rates of time steps (elastic, viscoelastic)", "", None
     )
+    card: GraphicsCard | None = key(
+        "graphics cards of a node, for acoustic waves; left out: their plans are of the processors", "", None
+    )
     notes: Annotated[tuple[str, ...], Loose] = key("where the numbers come from", "", ())
     calibration: Calibration | None = key("how `fathometer calibrate` measured it; left out: not known", "", None)
 
@@ -302,10 +331,7 @@ class Machine(Table):
 
     @model_validator(mode="after")
     def _one_of_each(self) -> Self:
-        kinds = [(r.physics, r.dimensions, r.order, r.points) for r in self.rates]
-        for number, kind in enumerate(kinds):
-            if kind in kinds[:number]:
-                raise ValueError(f"rates: found two for {kind[0]}, {kind[1]}D, order {kind[2]}, {kind[3]:g} points")
+        _check_rates(self.rates)
         cuts = [(cut.physics, cut.along) for cut in self.cut_works]
         for number, cut in enumerate(cuts):
             if cut in cuts[:number]:
@@ -326,23 +352,7 @@ class Machine(Table):
         flops: these, by the physics of the application, from order and whether the grid has two dimensions. Raises
         InputError where the file has a rate of none of them.
         """
-
-        def work(order: int, physics: str, dimensions: int) -> int:
-            return flops[physics](order, dimensions == 2)
-
-        known = [r for r in self.rates if r.physics in flops]
-        if not known:
-            raise InputError(f"machine {self.name}: rates: found none of {', '.join(flops)}; `fathometer calibrate`")
-        alike = [r for r in known if (r.physics, r.dimensions) == (physics, dimensions)]
-        other = 1.0
-        if not alike:
-            nearest = min(known, key=lambda r: (r.physics != physics, r.dimensions != dimensions))
-            alike = [r for r in known if (r.physics, r.dimensions) == (nearest.physics, nearest.dimensions)]
-            other = work(nearest.order, nearest.physics, nearest.dimensions) / work(nearest.order, physics, dimensions)
-        orders = sorted({r.order for r in alike}, key=lambda measured: (abs(measured - order), measured))
-        table = sorted((log(r.points), log(r.points_per_second)) for r in alike if r.order == orders[0])
-        scale = work(orders[0], physics, dimensions) / work(order, physics, dimensions)
-        return exp(_between(table, log(points))) * scale * other
+        return _points_per_second(self.rates, f"machine {self.name}", physics, dimensions, order, points, flops)
 
     def cut_work(self, physics: str, along_y: bool) -> float | None:
         """Steps of a cell that a cell of a cut face adds to each step of a rank: of this physics, else of any; None
@@ -412,11 +422,14 @@ class Machine(Table):
                 return max(0.0, several.start_seconds + several.setup_seconds - one.start_seconds - one.setup_seconds)
         return 0.0
 
-    def running(self, command: str) -> Machine:
+    def running(self, command: str, cards: bool = False) -> Machine:
         """The same machine, whose processes take before they draw what those of this command do: a rank that draws
-        nothing shows it, where there was one."""
+        nothing shows it, where there was one. cards: whether graphics cards take its time steps; else it has none."""
         known = [ends.process_bytes for ends in self.runs if ends.command == command]
-        return self.model_copy(update={"process_bytes": min(known)}) if known else self
+        update: dict[str, Any] = {"process_bytes": min(known)} if known else {}
+        if self.card is not None and not cards:
+            update["card"] = None
+        return self.model_copy(update=update) if update else self
 
     def fresh_seconds(self, bytes: float) -> float:
         """Seconds until the arrays of a node, so many bytes, are written for the first time."""
@@ -425,6 +438,43 @@ class Machine(Table):
     def to_json(self) -> bytes:
         """The content of its file: what was measured or given, no defaults."""
         return (json.dumps(self.model_dump(mode="json", exclude_unset=True), indent=2) + "\n").encode()
+
+
+def _check_rates(rates: Sequence[Rate]) -> None:
+    """Raises ValueError where two are of the same."""
+    kinds = [(r.physics, r.dimensions, r.order, r.points) for r in rates]
+    for number, kind in enumerate(kinds):
+        if kind in kinds[:number]:
+            raise ValueError(f"rates: found two for {kind[0]}, {kind[1]}D, order {kind[2]}, {kind[3]:g} points")
+
+
+def _points_per_second(
+    rates: Sequence[Rate],
+    whose: str,
+    physics: str,
+    dimensions: int,
+    order: int,
+    points: float,
+    flops: Mapping[str, Callable[[int, bool], int]],
+) -> float:
+    """See Machine.points_per_second; whose: for messages."""
+
+    def work(order: int, physics: str, dimensions: int) -> int:
+        return flops[physics](order, dimensions == 2)
+
+    known = [r for r in rates if r.physics in flops]
+    if not known:
+        raise InputError(f"{whose}: rates: found none of {', '.join(flops)}; `fathometer calibrate`")
+    alike = [r for r in known if (r.physics, r.dimensions) == (physics, dimensions)]
+    other = 1.0
+    if not alike:
+        nearest = min(known, key=lambda r: (r.physics != physics, r.dimensions != dimensions))
+        alike = [r for r in known if (r.physics, r.dimensions) == (nearest.physics, nearest.dimensions)]
+        other = work(nearest.order, nearest.physics, nearest.dimensions) / work(nearest.order, physics, dimensions)
+    orders = sorted({r.order for r in alike}, key=lambda measured: (abs(measured - order), measured))
+    table = sorted((log(r.points), log(r.points_per_second)) for r in alike if r.order == orders[0])
+    scale = work(orders[0], physics, dimensions) / work(order, physics, dimensions)
+    return exp(_between(table, log(points))) * scale * other
 
 
 def _between(table: list[tuple[float, float]], x: float) -> float:

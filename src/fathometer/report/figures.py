@@ -262,7 +262,8 @@ def roofline(record: dict[str, Any]) -> Figure | None:
     """The roofline of the machine, and this run (Williams, Waterman & Patterson 2009).
 
     The bytes are the fewest that a step must move for a cell when it sweeps through the memory once; several steps a
-    sweep may go past that limit. None where roof or work is not known.
+    sweep may go past that limit. A roof without a peak of arithmetic, as that of a graphics card, is the memory's alone.
+    None where roof or work is not known.
     """
     results, ledger = record["results"], record["ledger"]
     roof = results.get("yardstick", results)
@@ -271,13 +272,15 @@ def roofline(record: dict[str, Any]) -> Figure | None:
     counted = [entry for entry in ledger["phases"] if entry["total_flops"] > 0]
     points = sum(entry["total_points"] for entry in counted)
     spent = kernel_seconds(ledger) if kernel_phases(ledger) else 0.0
-    if not (triad and peak and each and points and spent):
+    if not (triad and each and points and spent):
         return None
     flops = sum(entry["total_flops"] for entry in counted) / points
     rate = results.get("points_per_second") or points / spent
-    intensity, ridge = flops / each, peak / triad
+    intensity = flops / each
+    ridge = peak / triad if peak else intensity
     left, right = min(intensity, ridge) / 8, max(intensity, ridge) * 8
-    limit = min(intensity * triad, peak)
+    top = peak or right * triad
+    limit = min(intensity * triad, top)
     spots = (
         ("streaming limit", limit, "diamond-open", INK, limit / flops),
         ("this run", rate * flops, "circle", POINT, rate),
@@ -286,8 +289,8 @@ def roofline(record: dict[str, Any]) -> Figure | None:
         {
             "type": "scatter",
             "mode": "lines",
-            "x": [left, ridge, right],
-            "y": [left * triad / 1e9, peak / 1e9, peak / 1e9],
+            "x": [left, ridge, right] if peak else [left, right],
+            "y": [left * triad / 1e9, peak / 1e9, peak / 1e9] if peak else [left * triad / 1e9, top / 1e9],
             "line": {"color": INK, "width": 1.6},
             "hoverinfo": "skip",
         }
@@ -306,7 +309,7 @@ def roofline(record: dict[str, Any]) -> Figure | None:
                 "hovertemplate": f"{name}<br>%{{x:.3g}} flops a byte, %{{y:.4g}} Gflop/s<extra></extra>",
             }
         )
-    lowest = min(left * triad, rate * flops, peak) / 1e9
+    lowest = min(left * triad, rate * flops, top) / 1e9
     layout = {
         "xaxis": {
             "type": "log",
@@ -318,7 +321,7 @@ def roofline(record: dict[str, Any]) -> Figure | None:
             "type": "log",
             "dtick": 1,
             "title": {"text": "Gflop/s"},
-            "range": [math.log10(lowest / 1.6), math.log10(2.2 * peak / 1e9)],
+            "range": [math.log10(lowest / 1.6), math.log10(2.2 * top / 1e9)],
         },
         "shapes": [
             {
@@ -337,14 +340,16 @@ def roofline(record: dict[str, Any]) -> Figure | None:
         f"reaches {formatting.percent(rate * flops / limit)} of the streaming limit, that of one sweep through the "
         f"memory a step. {roof.get('source', '')}"
     )
-    limits = f"roof: triad, {formatting.scaled(triad, 'B/s')}; multiply-adds, {formatting.scaled(peak, 'flop/s')}"
+    limits = f"roof: triad, {formatting.scaled(triad, 'B/s')}"
+    limits += f"; multiply-adds, {formatting.scaled(peak, 'flop/s')}" if peak else ""
     signs = {"streaming limit": DIAMOND, "this run": DOT}
     legend = [(limits, INK, LINE)]
     legend += [
         (f"{name}: {formatting.quantity(cells, 'points_per_second')}", colour, signs[name])
         for name, _, _, colour, cells in spots
     ]
-    return figure("roofline", "The kernel against the machine", caption.strip(), data, layout, 380, legend)
+    machine = roof.get("device", "the machine")
+    return figure("roofline", f"The kernel against {machine}", caption.strip(), data, layout, 380, legend)
 
 
 def compared_phases(records: Sequence[dict[str, Any]], names: Sequence[str]) -> Figure:

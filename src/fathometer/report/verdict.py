@@ -19,6 +19,8 @@ HALO = "halo exchange"
 # Phases of another thread's work and the phase that waits for them, by that of them which moves bytes; other work is
 # waited for in its own phase.
 AWAITED = MappingProxyType({"read traces": (("read traces", "filter traces"), "wait for traces")})
+# Work of a graphics card, by its own clock, that goes beside the kernel, by what moves bytes to it and from it.
+BY_CARD = MappingProxyType({"card transfers": ("steps on the card", "imaging on the card")})
 LARGE = 0.10  # of the wall time: a phase outside the kernel that the sentence names
 LEAST_WAITING = 0.005  # of a rank's time: waiting that is named
 LEAST_FILE_SHARE = 0.005  # of the wall time: files that took less are named only if none took more
@@ -97,7 +99,7 @@ def _share(seconds: float, rank: dict[str, Any]) -> float:
 
 
 def _beside(ledger: dict[str, Any], wall: float) -> list[str]:
-    """What other threads moved beside the computation, and how much of that time was waited for; nothing where it
+    """What other threads, or a graphics card, moved beside the computation, and how much of that time was waited for; nothing where it
     would have taken no time worth a word."""
     least = LEAST_BESIDE * wall
     moved = [entry for entry in ledger["overlapped"] if entry["total_bytes"] and entry["seconds"]["max"] > least]
@@ -105,13 +107,19 @@ def _beside(ledger: dict[str, Any], wall: float) -> list[str]:
         return []
     most = max(moved, key=lambda entry: entry["total_bytes"])
     worked, waited = most["seconds"]["max"], _idle(ledger, most["phase"])
+    rate = scaled(most["total_bytes"] / worked, "B/s")
+    if most["phase"] in BY_CARD:  # nothing waits by name: the kernel takes longer than the card's work, or it does not
+        busy = sum(
+            entry["seconds"]["max"] for entry in ledger["overlapped"] if entry["phase"] in BY_CARD[most["phase"]]
+        )
+        late = kernel_seconds(ledger) - busy > (1 - HIDDEN) * worked
+        return [f"“{most['phase']}” moved {rate} beside the time steps" + ", fully hidden" * (not late)]
     together, waiting = AWAITED.get(most["phase"], ((), ""))
     if any(entry["phase"] == waiting for entry in ledger["phases"]):
         worked = sum(entry["seconds"]["max"] for entry in ledger["overlapped"] if entry["phase"] in together)
         waited += _idle(ledger, waiting)
     hidden = max(0.0, 1.0 - waited / worked)
     how = "fully" if hidden >= HIDDEN else "not" if hidden <= EXPOSED else percent(hidden)
-    rate = scaled(most["total_bytes"] / most["seconds"]["max"], "B/s")
     return [f"“{most['phase']}” moved {rate} beside the computation, {how} hidden"]
 
 

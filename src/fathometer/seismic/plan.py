@@ -18,6 +18,7 @@ from fathometer.plan.machine_file import Machine
 from fathometer.plan.prediction import Prediction
 from fathometer.plan.search import best_layout, node_counts
 from fathometer.seismic.cost.prediction import WavePrediction
+from fathometer.seismic.history.card import CARD_STORES
 from fathometer.seismic.history.strategies import STORES
 from fathometer.seismic.model.weak_epsilon import weak_epsilon_notes
 from fathometer.seismic.setup.checks import points_per_wavelength
@@ -32,6 +33,17 @@ from fathometer.seismic.traces.time_axis import TimeAxis, time_axis
 # memory, disk, checkpoint: as [history] store; files: as older codes do it, the steps wait for the writing and reading.
 Store = Literal["memory", "disk", "checkpoint", "files"]
 P = TypeVar("P", bound=Prediction)
+
+
+class NoRoomOnCards(InputError):
+    """No layout of a survey fits the memory of the machine's graphics cards. why: by how much."""
+
+    def __init__(self, survey: Survey, why: str) -> None:
+        self.why = why
+        super().__init__(
+            f"{survey.path}: {why}; needed: more nodes or cards, more [parallel] ranks_per_shot, a smaller [imaging] "
+            'aperture, larger cells, or [parallel] processor = "cpu"'
+        )
 
 
 @dataclass(frozen=True)
@@ -101,6 +113,7 @@ class Plan:
             "survey": str(self.layout.survey.path),
             "command": "migrate" if self.layout.imaging else "model",
             "machine": self.machine.name,
+            "processor": self.processor,
             "shape": grid.shape,
             "padded_shape": grid.full_shape,
             "physics": self.layout.physics.name,
@@ -119,6 +132,14 @@ class Plan:
             "recommended": self.recommended.as_dict(),
             "notes": self.notes,
         }
+
+    @property
+    def processor(self) -> dict[str, Any]:
+        """What takes the time steps, JSON-ready."""
+        card = self.machine.card
+        if card is None:
+            return {"kind": "cpu"}
+        return {"kind": "gpu", "name": card.name, "per_node": card.per_node, "memory_bytes": card.memory_bytes}
 
     @property
     def points_per_wavelength(self) -> float:
@@ -149,7 +170,8 @@ def plan_of_waves(
 
     dt: time step, s. notes: on the survey. machine: as it runs the command.
 
-    Raises InputError for a request that no layout can meet: what it would need.
+    Raises InputError for a request that no layout can meet: what it would need. NoRoomOnCards where that is memory of
+    graphics cards.
     """
     time, more = layout.time(dt)
     loops = loops_of_some(layout, time, known.speeds) if known.speeds is not None else []
@@ -159,7 +181,7 @@ def plan_of_waves(
     recommended = fastest_layout(layouts.on, request, machine, layouts.why_none_fits)
     notes += weak_epsilon_notes(known.weak_epsilon) + more + layout.acquisition.notes
     notes += _changed(recommended, layout, time)
-    notes += over_budget(asked, layouts.budget) if asked is not None else ()
+    notes += (*over_budget(asked, layouts.budget), *_over_card(asked, layout)) if asked is not None else ()
     asked = asked or recommended
     return Plan(
         layout=layout,
@@ -174,8 +196,12 @@ def plan_of_waves(
 
 
 def nodes_of(ranks: int, request: PlanRequest, machine: Machine) -> int:
-    """How many nodes so many ranks are asked for. Raises InputError where the machine does not allow it."""
-    nodes = request.nodes or (1 if ranks <= machine.cores_per_node else -(-ranks // machine.cores_per_node))
+    """How many nodes so many ranks are asked for; with a graphics card each, as far as there are cards. Raises
+    InputError where the machine does not allow it."""
+    nodes = request.nodes or -(-ranks // machine.cores_per_node)
+    if request.nodes is None and machine.card is not None:
+        with_cards = min(machine.nodes, -(-ranks // machine.card.per_node))
+        nodes = max(nodes, with_cards if ranks % with_cards == 0 else 1)
     if nodes > machine.nodes:
         raise InputError(f"--nodes: {nodes} are needed or asked for; {machine.name} has {machine.nodes}")
     if ranks % nodes:
@@ -218,12 +244,26 @@ def over_budget(asked: Prediction, budget: float) -> tuple[str, ...]:
     )
 
 
+def _over_card(asked: WavePrediction, layout: SurveyLayout) -> tuple[str, ...]:
+    """A note where the layout that was asked for takes more than a graphics card has for a rank."""
+    if asked.fits_card:
+        return ()
+    then = "would be refused" if layout.survey.parallel.processor == "gpu" else "goes by the processors"
+    return (f"what is asked for takes {_of_card(asked)}: such a run {then}",)
+
+
+def _of_card(prediction: WavePrediction) -> str:
+    needed, room = sum(prediction.card_bytes.values()), prediction.card_room
+    return f"{bytes_in_words(needed, 4)} of a graphics card a rank, more than its {bytes_in_words(room, 4)}"
+
+
 class _Layouts:
     """Layouts of a survey that fit the memory of a machine's nodes, and what those that do not fit would need.
 
     Attributes:
         fewest_bytes: memory of all nodes that the smallest layout takes, of all that were predicted.
-        refusal: why a history does not fit, where one does not; else empty.
+        refusal: why a history does not fit, where one does not; else empty. least_on_card: the layout that takes least
+        of a graphics card, of those that take too much; None: there was none.
     """
 
     def __init__(
@@ -240,6 +280,7 @@ class _Layouts:
         self.budget = budget_of(layout.survey, machine)
         self._store_is_free = store is None and layout.survey.history.store == "auto"
         self.fewest_bytes, self.refusal = math.inf, ""
+        self.least_on_card: WavePrediction | None = None
 
     def asked(self, request: PlanRequest) -> WavePrediction | None:
         """The layout that was asked for, be it too large for the memory or not; None where none was."""
@@ -259,7 +300,10 @@ class _Layouts:
         for time in _imaging_steps(self._layout, self._time):
             for prediction in self._all_on(nodes, time):
                 self.fewest_bytes = min(self.fewest_bytes, prediction.node_bytes * nodes)
-                if prediction.history is not None and not prediction.history.fits:
+                if not prediction.fits_card:
+                    found = filter(None, (prediction, self.least_on_card))
+                    self.least_on_card = min(found, key=lambda one: sum(one.card_bytes.values()))
+                elif prediction.history is not None and not prediction.history.fits:
                     self.refusal = prediction.history.reason
                 elif prediction.node_bytes <= self.budget:
                     fitting.append(prediction)
@@ -269,9 +313,10 @@ class _Layouts:
         return fitting
 
     def _all_on(self, nodes: int, time: TimeAxis) -> Iterator[WavePrediction]:
-        """Predictions for numbers of ranks that divide a node's cores and can share shots and grid."""
-        layout = self._layout
-        for per_node in divisors(self._machine.cores_per_node):
+        """Predictions for numbers of ranks that divide a node's cores, or its graphics cards, and can share shots and
+        grid."""
+        layout, card = self._layout, self._machine.card
+        for per_node in divisors(self._machine.cores_per_node if card is None else card.per_node):
             size = per_node * nodes
             shot = self._ranks_of_a_shot(size, nodes)
             shape = (layout if shot == size else layout.largest).grid.full_shape
@@ -301,16 +346,20 @@ class _Layouts:
 
     def _is_preferred(self, prediction: WavePrediction) -> bool:
         history = prediction.history
-        return not self._store_is_free or history is None or STORES[history.store].all_in_memory
+        stores = STORES if self._machine.card is None else CARD_STORES
+        return not self._store_is_free or history is None or stores[history.store].all_in_memory
 
     def why_none_fits(self, last: int, nodes: str) -> str:
-        """last: the most nodes that were tried; nodes: the same in words."""
+        """last: the most nodes that were tried; nodes: the same in words. Raises NoRoomOnCards."""
         survey, budget, needed = self._layout.survey, self.budget, self.fewest_bytes
         if math.isinf(needed):
             return (
                 f"{survey.path}: no layout on {nodes}: parts of the grid would be thinner than the "
                 f"{self._layout.radius} cells that the stencil reaches; allowed: fewer nodes"
             )
+        if self.least_on_card is not None and not self.refusal:
+            least = _of_card(self.least_on_card)
+            raise NoRoomOnCards(survey, f"no layout on {nodes} fits the graphics cards: it takes at least {least}")
         if self.refusal and needed <= budget:
             return self.refusal
         return (

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from fathometer.base.formatting import number_of
+from fathometer.base.formatting import bytes_in_words, number_of
+from fathometer.plan.machine_file import Machine
 from fathometer.plan.table import amount, comparison
 from fathometer.runs.application import CostEstimate
 from fathometer.runs.told import note_lines
@@ -31,6 +32,7 @@ def lines(plan: Plan) -> list[str]:
         f"velocities: {plan.known.origin}; a snapshot every {time.every} steps" * layout.imaging
         or f"velocities: {plan.known.origin}",
         *([_saved(plan.cone)] if plan.cone is not None else []),
+        *([_cards(plan.machine)] if plan.machine.card is not None else []),
         *note_lines(plan.notes, layout.survey.path, "--json lists all"),
         "",
     ]
@@ -41,12 +43,26 @@ def lines(plan: Plan) -> list[str]:
         "overlap, model": lambda p: amount(p.model_halo_bytes),
         "overlap, traces": lambda p: amount(p.trace_halo_bytes),
     }
+    if plan.machine.card is not None:
+        further["on a card a rank"] = lambda p: (
+            f"{bytes_in_words(sum(p.card_bytes.values()))} of {bytes_in_words(p.card_room)}"
+        )
     return [*text, *comparison(asked, recommended, _layout, further, plan.budget)]
 
 
 def _saved(loops: dict[str, Saved]) -> str:
     shares = " and ".join(f"{100 * saved.share:.0f} % of the {name} loop" for name, saved in loops.items())
     return f"cone: about {shares} is left out"
+
+
+def _cards(machine: Machine) -> str:
+    """Which graphics cards take the time steps, and where their rates come from."""
+    card, calibration = machine.card, machine.calibration
+    assert card is not None
+    measured = [name for one in calibration.measurements for name in one.figures] if calibration is not None else []
+    where = f"measured on one of {calibration.host}" if calibration and "card" in measured else "from the machine file"
+    cards = "a graphics card" if card.per_node == 1 else f"{card.per_node} graphics cards"
+    return f"time steps on {cards} a node, {card.name}; rates {where}"
 
 
 def _snapshots(prediction: WavePrediction) -> str:

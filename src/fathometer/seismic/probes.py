@@ -23,6 +23,7 @@ from fathometer.parallel.threads import Binding, ThreadCounts
 from fathometer.plan.machine_file import CutWork, Rate
 from fathometer.runs.probes import SecondsOf, StepCost
 from fathometer.runs.small_runs import ends_of, small_runs
+from fathometer.seismic.acoustic.card_probes import card_figures
 from fathometer.seismic.acoustic.predict import MODEL_ITEM
 from fathometer.seismic.acoustic.probes import MATERIALS
 from fathometer.seismic.cut_work import cut_works
@@ -41,6 +42,8 @@ kind = "ricker"
 peak_frequency = 10.0
 [tuning]
 search = "never"
+[parallel]
+processor = "cpu"
 """
 RECORDED = """\
 [acquisition]
@@ -135,13 +138,14 @@ class SeismicProbes:
     def machine_figures(
         self, folder: Path, threads: ThreadCounts, binding: Binding, seconds_of: SecondsOf, say: Callable[[str], None]
     ) -> Iterator[dict[str, Any]]:
-        """Of all physics, and what every run costs beside its work."""
+        """Of all physics, what every run costs beside its work, and graphics cards."""
         with tempfile.TemporaryDirectory(dir=folder, prefix=".calibrate-") as name:
             here = Path(name)
             for physics in ALL_PHYSICS.values():
                 yield from physics.probes().machine_figures(here, threads, binding, seconds_of, say)
             say("small runs")
             yield run_figures(here, sorted(binding.cpus), seconds_of)
+        yield from card_figures(seconds_of, say)
 
 
 def run_figures(folder: Path, cpus: Sequence[int], seconds_of: SecondsOf) -> dict[str, Any]:

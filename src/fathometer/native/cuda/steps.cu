@@ -98,16 +98,16 @@ template <int TY, int TZ> struct Tiles {
     int count() const { return x * y * z; }
 };
 
+// The tile and planes of one block of threads; plane: in shared memory.
 template <class Equation, bool Y, Sides sides, class T>
-__global__ void __launch_bounds__(warp * rows<Y>) step_cells(const __grid_constant__ View<T> w,
-                                                             const __grid_constant__ Boxes boxes, int planes) {
+__device__ __forceinline__ void step_tile(const View<T> &w, const Boxes &boxes, int block, int planes,
+                                          Tile<T, Y, numbers<T, sides>> *plane) {
     constexpr int V = numbers<T, sides>, fields = Equation::fields;
     using Plane = Tile<T, Y, V>;
     constexpr int TY = Plane::TY, TZ = Plane::TZ, beside = Plane::beside;
     static_assert(!Y || TY >= R, "a warp loads a row on either side of the tile");
-    __shared__ Plane plane[2];
 
-    const int number = boxes.of(blockIdx.x), place = int(blockIdx.x) - boxes.start[number];
+    const int number = boxes.of(block), place = block - boxes.start[number];
     const Box &box = boxes.box[number];
     const Tiles<TY, TZ> tiles(box, planes);
     const int tz = threadIdx.x, ty = threadIdx.y;
@@ -267,7 +267,10 @@ __global__ void __launch_bounds__(warp * rows<Y>) step_cells(const __grid_consta
     }
 }
 
-constexpr int half_rows = 4; // of a block of threads, where there are rows along y
+constexpr int half_threads = 128, half_points_of_a_block = 2048;
+
+// Rows along z of a layer's half points that a block of threads advances.
+__host__ __device__ inline int half_rows(const Box &box) { return max(1, half_points_of_a_block / (box.hi[2] - box.lo[2])); }
 
 template <int axis, class T>
 __device__ inline void step_half_point(const View<T> &w, const Layer<T> &layer, const Real<T> *now, int i, int j, int k) {
@@ -282,30 +285,29 @@ __device__ inline void step_half_point(const View<T> &w, const Layer<T> &layer, 
     *psi = madd(layer.psi_decay[n], *psi, layer.psi_gain[n] * slope);
 }
 
-// A box a layer; a block of threads has some rows of it.
+// A box a layer; a block of threads has some rows of it, which are short along z in layers of z.
 template <class T>
 __global__ void step_half_points(const __grid_constant__ View<T> w, const __grid_constant__ Boxes boxes, int along) {
     const int number = boxes.of(blockIdx.x), place = int(blockIdx.x) - boxes.start[number];
     const Box &box = boxes.box[number];
     const Layer<T> &layer = w.layer[number];
-    const int y = (box.hi[1] - box.lo[1] + int(blockDim.y) - 1) / int(blockDim.y);
-    const int j = box.lo[1] + place % y * int(blockDim.y) + int(threadIdx.y), i = box.lo[0] + place / y;
-    if (j >= box.hi[1])
-        return;
+    const int nz = box.hi[2] - box.lo[2], ny = box.hi[1] - box.lo[1];
+    const int first = place * half_rows(box), rows = min(half_rows(box), (box.hi[0] - box.lo[0]) * ny - first);
     const Real<T> *now = w.now[layer.axis == 2 ? along : 0];
-    for (int k = box.lo[2] + int(threadIdx.x); k < box.hi[2]; k += int(blockDim.x))
+    for (int n = threadIdx.x; n < rows * nz; n += half_threads) {
+        const int row = first + n / nz, k = box.lo[2] + n % nz, j = box.lo[1] + row % ny, i = box.lo[0] + row / ny;
         if (layer.axis == 0)
             step_half_point<0>(w, layer, now, i, j, k);
         else if (layer.axis == 1)
             step_half_point<1>(w, layer, now, i, j, k);
         else
             step_half_point<2>(w, layer, now, i, j, k);
+    }
 }
 
-template <class Equation, bool Y, class T>
+template <class Equation, class T>
 void half_points(const View<T> &w, const int (&lo)[3], const int (&hi)[3], cudaStream_t stream) {
     Boxes boxes;
-    const dim3 threads(warp, Y ? half_rows : 1);
     for (int number = 0; number < w.layers; ++number) { // all of them: a box's number is the layer's
         const Layer<T> &layer = w.layer[number];
         const int axis = layer.axis;
@@ -314,59 +316,88 @@ void half_points(const View<T> &w, const int (&lo)[3], const int (&hi)[3], cudaS
         box.hi[axis] = max(min(hi[axis], layer.half_hi), box.lo[axis]);
         boxes.box[number] = box;
         boxes.start[number] = boxes.blocks;
-        boxes.blocks += box.empty() ? 0 : (box.hi[0] - box.lo[0]) * int(parts_of(box.hi[1] - box.lo[1], threads.y));
+        boxes.blocks += box.empty() ? 0 : int(parts_of((box.hi[0] - box.lo[0]) * int64_t(box.hi[1] - box.lo[1]), half_rows(box)));
         boxes.count = number + 1;
     }
-    launch(&step_half_points<T>, dim3(boxes.blocks), threads, stream, w, boxes, Equation::along);
+    launch(&step_half_points<T>, dim3(boxes.blocks), dim3(half_threads), stream, w, boxes, Equation::along);
 }
 
-template <class Equation, bool Y, Sides sides, class T>
-void cells_of(const View<T> &w, const std::vector<Box> &some, cudaStream_t stream) {
-    using Grid = Tiles<rows<Y>, warp * numbers<T, sides>>;
-    // Long columns load fewer planes twice; as many blocks as fill a card several times are enough.
-    int planes = most_planes;
-    for (bool enough = false; !enough && planes > fewest_planes;) {
-        int64_t blocks = 0;
-        for (const Box &box : some)
-            blocks += Grid(box, planes).count();
-        enough = blocks >= plenty;
-        if (!enough)
-            planes /= 2;
-    }
+template <class Equation, bool Y, class T>
+__global__ void __launch_bounds__(warp * rows<Y>)
+    step_damped_cells(const __grid_constant__ View<T> w, const __grid_constant__ Boxes boxes, int planes) {
+    __shared__ Tile<T, Y, numbers<T, Sides::sponge>> plane[2];
+    step_tile<Equation, Y, Sides::sponge>(w, boxes, int(blockIdx.x), planes, plane);
+}
+
+// Blocks of cells in layers come between those inside, evenly: they wait for their instructions and for many small loads,
+// while the others wait for memory.
+template <class Equation, bool Y, class T>
+__global__ void __launch_bounds__(warp * rows<Y>)
+    step_cells(const __grid_constant__ View<T> w, const __grid_constant__ Boxes inside,
+               const __grid_constant__ Boxes layers, int planes) {
+    __shared__ union {
+        char inside[2 * sizeof(Tile<T, Y, numbers<T, Sides::none>>)];
+        char layers[2 * sizeof(Tile<T, Y, numbers<T, Sides::layers>>)];
+        float4 aligned;
+    } room;
+    const int64_t block = blockIdx.x, all = inside.blocks + layers.blocks;
+    const int before = int(block * layers.blocks / all);
+    if (int((block + 1) * layers.blocks / all) > before)
+        step_tile<Equation, Y, Sides::layers>(w, layers, before, planes,
+                                              reinterpret_cast<Tile<T, Y, numbers<T, Sides::layers>> *>(room.layers));
+    else
+        step_tile<Equation, Y, Sides::none>(w, inside, int(block) - before, planes,
+                                            reinterpret_cast<Tile<T, Y, numbers<T, Sides::none>> *>(room.inside));
+}
+
+// The boxes, of whose tiles a block of threads goes through so many planes.
+template <bool Y, Sides sides, class T> Boxes tiled(const std::vector<Box> &some, int planes) {
     Boxes boxes;
     for (const Box &box : some)
-        boxes.add(box, box.empty() ? 0 : Grid(box, planes).count());
-    launch<true>(&step_cells<Equation, Y, sides, T>, dim3(boxes.blocks), dim3(warp, rows<Y>), stream, w, boxes, planes);
+        boxes.add(box, box.empty() ? 0 : Tiles<rows<Y>, warp * numbers<T, sides>>(box, planes).count());
+    return boxes;
 }
 
 template <class Equation, bool Y, class T>
 void cells(const View<T> &w, const std::vector<Box> &boxes, cudaStream_t stream) {
-    if (w.eta_dt[0])
-        return cells_of<Equation, Y, Sides::sponge>(w, boxes, stream);
-    std::vector<Box> inside, layers;
+    std::vector<Box> inside, in_layers;
     for (Box outer : boxes) {
         for (int axis = 0; axis < 3; ++axis) { // layers at the ends of x, of y, of z
             Box low = outer, high = outer;
             low.hi[axis] = min(max(outer.lo[axis], w.clear_lo[axis]), outer.hi[axis]);
             high.lo[axis] = max(min(outer.hi[axis], w.clear_hi[axis]), low.hi[axis]);
             outer.lo[axis] = low.hi[axis], outer.hi[axis] = high.lo[axis];
-            layers.push_back(low);
-            layers.push_back(high);
+            in_layers.push_back(low);
+            in_layers.push_back(high);
         }
         inside.push_back(outer);
     }
-    cells_of<Equation, Y, Sides::layers>(w, layers, stream);
-    cells_of<Equation, Y, Sides::none>(w, inside, stream);
+    // Long columns load fewer planes twice; as many blocks as fill a card several times are enough.
+    const dim3 threads(warp, rows<Y>);
+    for (int planes = most_planes;; planes /= 2) {
+        if (w.eta_dt[0]) {
+            const Boxes all = tiled<Y, Sides::sponge, T>(inside, planes);
+            if (all.blocks >= plenty || planes <= fewest_planes)
+                return launch<true>(&step_damped_cells<Equation, Y, T>, dim3(all.blocks), threads, stream, w, all,
+                                    planes);
+        } else {
+            const Boxes clear = tiled<Y, Sides::none, T>(inside, planes);
+            const Boxes layers = tiled<Y, Sides::layers, T>(in_layers, planes);
+            if (clear.blocks + layers.blocks >= plenty || planes <= fewest_planes)
+                return launch<true>(&step_cells<Equation, Y, T>, dim3(clear.blocks + layers.blocks), threads, stream, w,
+                                    clear, layers, planes);
+        }
+    }
 }
 
 } // namespace
 
 template <int Reach, class T> Steps<T> steps_with_reach(int fields, bool has_y) {
     if (fields == 2)
-        return has_y ? Steps<T>{&half_points<Vti, true, T>, &cells<Vti, true, T>}
-                     : Steps<T>{&half_points<Vti, false, T>, &cells<Vti, false, T>};
-    return has_y ? Steps<T>{&half_points<Isotropic, true, T>, &cells<Isotropic, true, T>}
-                 : Steps<T>{&half_points<Isotropic, false, T>, &cells<Isotropic, false, T>};
+        return has_y ? Steps<T>{&half_points<Vti, T>, &cells<Vti, true, T>}
+                     : Steps<T>{&half_points<Vti, T>, &cells<Vti, false, T>};
+    return has_y ? Steps<T>{&half_points<Isotropic, T>, &cells<Isotropic, true, T>}
+                 : Steps<T>{&half_points<Isotropic, T>, &cells<Isotropic, false, T>};
 }
 
 template Steps<float> steps_with_reach<R, float>(int, bool);

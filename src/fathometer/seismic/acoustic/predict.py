@@ -6,6 +6,7 @@
     snapshots       in memory: written and read in the time steps, bytes / triad; in files: bytes / storage beside them
     set up          bytes of the arrays / what a node writes for the first time in a second
     files           bytes / (what the nodes together can move, at most what the storage can)
+    on cards        rates of a graphics card; copies between it and the host beside the time steps, bytes / rate
     traces          resampling: a part for each shot, a part for each trace, both in proportion to the time steps
 
 All times are those of the rank with the largest block; nodes have equally many ranks. Nothing is read or measured here.
@@ -20,16 +21,23 @@ from fathometer.parallel.decomposition import Cuts, Index3, halo_cells
 from fathometer.plan.machine_file import Machine
 from fathometer.plan.phase import Phase
 from fathometer.runs.sum_file import on_disk
-from fathometer.seismic.cost.history import memory_beside_history, predicted_history, second_wavefield_bytes
+from fathometer.seismic.cost.history import (
+    card_room,
+    memory_beside_history,
+    predicted_history,
+    second_wavefield_bytes,
+)
 from fathometer.seismic.cost.prediction import WavePrediction
 from fathometer.seismic.cost.traces import trace_halo_bytes
 from fathometer.seismic.cost.workload import TRACE_WRITES, Workload
+from fathometer.seismic.history.card import CARD_STORES
 from fathometer.seismic.history.choice import HistoryChoice, Rates
-from fathometer.seismic.history.encoding import SPEED
+from fathometer.seismic.history.encoding import EXPECTED, SPEED
 from fathometer.seismic.history.strategies import PLANNED_STORES
 from fathometer.seismic.plan import Store
 from fathometer.seismic.rtm.image_sum import image_sum_bytes
 from fathometer.seismic.rtm.products import products_of
+from fathometer.seismic.setup.processor import card_parts
 from fathometer.seismic.setup.run_record import KERNEL
 from fathometer.seismic.setup.survey_layout import SurveyLayout
 from fathometer.seismic.shots.offsets import volumes_of
@@ -37,6 +45,8 @@ from fathometer.seismic.traces.time_axis import TimeAxis
 from fathometer.storage.traces.headers import HEADER
 
 SNAPSHOT_MOVES, IMAGE_MOVES = 2, 5  # numbers moved for a cell: of a snapshot; of snapshot, image and illumination
+
+CODED_BY_CARD = ("card", "memory")  # stores whose snapshots a graphics card encodes and decodes
 
 MODEL_ITEM = 4  # bytes: a volume of the model is read for the page of a modelling while its arrays are there
 
@@ -93,7 +103,22 @@ def predict(
         model_halo_bytes=2 * layout.radius * halo_cells(layout.grid.shape, ranks) * layout.files.bytes_per_cell,
         trace_halo_bytes=trace_halo_bytes(layout, ranks),
         history=history,
+        card_bytes=_card_bytes(run, history),
+        card_room=card_room(machine, run.ranks_per_card),
     )
+
+
+def _card_bytes(run: Workload, history: HistoryChoice | None) -> dict[str, int]:
+    """Of a graphics card, of the rank that takes most, by part; {} without cards."""
+    if run.card is None:
+        return {}
+    volumes = len(volumes_of(run.layout.survey.imaging)) if run.layout.imaging else 1
+    parts = max((card_parts(run.layout, b, volumes) for b in run.blocks), key=lambda parts: sum(parts.values())).copy()
+    if history is not None:
+        parts["wavefield history"] = history.card_bytes
+        if history.twin:
+            parts["source wavefield"] = max(sum(card_parts(run.layout, block, 0).values()) for block in run.blocks)
+    return parts
 
 
 def _history(run: Workload, memories: list[dict[str, int]], store: Store | None) -> HistoryChoice:
@@ -108,6 +133,7 @@ def _history(run: Workload, memories: list[dict[str, int]], store: Store | None)
         memories=memories,
         machine=machine,
         ranks_per_node=run.ranks_per_node,
+        ranks_per_card=run.ranks_per_card,
         store=store,
         rates=rates,
     )
@@ -123,7 +149,7 @@ def _imaging_memory(
     """
     memory = memory | {"wavefield history": history.memory_bytes}
     if history.twin:
-        memory["source wavefield"] = second_wavefield_bytes(run.layout, run.blocks[0])
+        memory["source wavefield"] = second_wavefield_bytes(run.layout, run.blocks[0], run.machine)
     summing = image_sum_bytes(run.survey, -(-math.prod(run.survey.grid.shape) // run.size))
     process = {"process": memory["process"]}
     stages = (memory, process | summing, process | {"drawing": round(finish_bytes) - memory["process"]})
@@ -141,10 +167,14 @@ class _HistorySeconds:
 
 def _history_seconds(run: Workload, history: HistoryChoice, store: Store | None) -> _HistorySeconds:
     plain_bytes = run.group_snapshots * run.image_cells * run.itemsize
-    encoding = plain_bytes / (run.threads * SPEED[history.encoding]) if history.encoded else 0.0
+    by_card = run.card is not None and history.store in CODED_BY_CARD and history.encoding not in EXPECTED
+    if by_card:
+        encoding = run.passed_seconds(SNAPSHOT_MOVES * plain_bytes) if history.encoded else 0.0
+    else:
+        encoding = plain_bytes / (run.threads * SPEED[history.encoding]) if history.encoded else 0.0
     one_shot = run.time.snapshots * run.image_cells * run.itemsize
     stored_share = history.disk_bytes / one_shot if run.image_cells else 0.0
-    _, strategy = PLANNED_STORES[store or history.store]
+    strategy = CARD_STORES["card"] if history.store == "card" else PLANNED_STORES[store or history.store][1]
     push, pop = strategy.push_pop_seconds(
         encoding,
         stored_share,
@@ -152,6 +182,12 @@ def _history_seconds(run: Workload, history: HistoryChoice, store: Store | None)
         run.stored_seconds(run.snapshot_bytes, run.machine.read_bytes_per_second),
         run.stepping_seconds,
     )
+    if history.store != "card":  # copies between host and card go beside the time steps
+        share = history.memory_bytes / one_shot if by_card and one_shot else 1.0
+        push, pop = (
+            max(seconds, run.copied_seconds(share * plain_bytes, into_card) - run.stepping_seconds)
+            for seconds, into_card in ((push, False), (pop, True))
+        )
     recomputation = run.shots_per_group * history.recomputed * run.time.every * run.points / run.points_per_second
     return _HistorySeconds(push, pop, recomputation)
 
@@ -162,10 +198,14 @@ def _start_phases(run: Workload, start: float, set_up: float) -> list[Phase]:
     model_cells = run.cells * run.shots if run.separate_grids else run.cells
     model_bytes = run.layout.files.bytes_per_cell * model_cells
     reading = run.stored_seconds(model_bytes, machine.read_bytes_per_second)
+    opening = run.card.start_seconds if run.card is not None else 0.0
     return [
         Phase("start-up", start),
         Phase("read model", reading + run.points * machine.model_cell_seconds, model_bytes),
-        Phase("set up", set_up + traces / run.groups * machine.point_seconds),
+        Phase(
+            "set up",
+            set_up + opening + traces / run.groups * machine.point_seconds,
+        ),
     ]
 
 
@@ -192,16 +232,19 @@ def _migration_phases(run: Workload, history: HistoryChoice, store: Store | None
     # A shot's first snapshot is handed over by itself, the others with the advances that write them.
     handed = run.groups * (run.shots_per_group + run.calls) if history.several else run.snapshots
     writing, correlating = (
-        run.moved_seconds(run.group_snapshots * run.image_cells * run.itemsize * moves)
+        run.passed_seconds(run.group_snapshots * run.image_cells * run.itemsize * moves)
         for moves in (SNAPSHOT_MOVES, IMAGE_MOVES)
     )
+    # Images come to the card for a shot, and go back.
+    images = run.shots_per_group * len(volumes_of(run.layout.survey.imaging)) * run.image_cells * run.itemsize
+    imaged = run.copied_seconds(images, True) + run.copied_seconds(images, False)
     return [
         Phase("read traces", run.stored_seconds(trace_bytes, run.machine.read_bytes_per_second), trace_bytes),
         Phase("resample traces", _resampling_seconds(run)),
         Phase("source propagation", run.stepping_seconds + writing, calls=run.calls),
         Phase("history push", seconds.push, run.snapshot_bytes, handed),
         *([Phase("source recomputation", seconds.recomputation)] if seconds.recomputation else []),
-        Phase("receiver propagation", loops * (run.stepping_seconds + correlating), calls=loops * run.calls),
+        Phase("receiver propagation", loops * (run.stepping_seconds + correlating) + imaged, calls=loops * run.calls),
         Phase("history pop", loops * seconds.pop, loops * run.snapshot_bytes, loops * handed),
     ]
 

@@ -11,7 +11,7 @@ from typing import Literal
 
 from fathometer.grid.tiling import DEEP, stage_reach
 from fathometer.parallel.decomposition import Cuts, Decomposition, Index3
-from fathometer.plan.machine_file import Machine
+from fathometer.plan.machine_file import GraphicsCard, Machine
 from fathometer.seismic.cost.traces import trace_counts
 from fathometer.seismic.setup.rank_groups import mean_share
 from fathometer.seismic.setup.survey_layout import SurveyLayout
@@ -32,7 +32,8 @@ class Workload:
 
     Attributes:
         survey: the layout on the whole model. ranks: of a shot, along x, y, z. groups: of so many ranks. nodes: with
-            equally many ranks. cuts: as of Decomposition.
+            equally many ranks. machine: its graphics cards take the time steps, where there are some. cuts: as of
+            Decomposition.
     """
 
     survey: SurveyLayout
@@ -66,6 +67,16 @@ class Workload:
     @cached_property
     def ranks_per_node(self) -> int:
         return max(1, self.size // self.nodes)
+
+    @property
+    def card(self) -> GraphicsCard | None:
+        """What takes a rank's time steps; None: the processors."""
+        return self.machine.card
+
+    @cached_property
+    def ranks_per_card(self) -> int:
+        """That share one."""
+        return 1 if self.card is None else -(-self.ranks_per_node // self.card.per_node)
 
     @cached_property
     def threads(self) -> int:
@@ -130,10 +141,12 @@ class Workload:
     def points_per_second(self) -> float:
         """Cells that a rank steps in a second."""
         layout, machine, per_node = self.layout, self.machine, self.ranks_per_node
+        dimensions, order = len(layout.grid.axes), 2 * layout.radius
+        if self.card is not None:
+            rate = self.card.points_per_second(self.equation, dimensions, order, self.points, self.flops)
+            return FLOAT32 / self.itemsize * rate / self.ranks_per_card
         busy = min(1.0, per_node * self.threads / machine.cores_per_node)
-        node_rate = machine.points_per_second(
-            self.equation, len(layout.grid.axes), 2 * layout.radius, self.points * per_node, self.flops
-        )
+        node_rate = machine.points_per_second(self.equation, dimensions, order, self.points * per_node, self.flops)
         return busy * FLOAT32 / self.itemsize * node_rate / per_node
 
     @cached_property
@@ -151,7 +164,8 @@ class Workload:
     @cached_property
     def stepping_seconds(self) -> float:
         """Of the time steps in one loop over all shots of a group."""
-        return self.steps * self.points / self.points_per_second + self.calls * self.machine.step_seconds
+        of_a_call = (self.card or self.machine).step_seconds
+        return self.steps * self.points / self.points_per_second + self.calls * of_a_call
 
     @cached_property
     def receiver_loops(self) -> int:
@@ -183,15 +197,22 @@ class Workload:
 
     @cached_property
     def in_slabs(self) -> bool:
-        """Whether ranks share the grid along y alone, with rows enough for diamonds across the cuts."""
+        """Whether ranks share the grid along y alone, with rows enough for diamonds across the cuts; never on cards."""
         x, y, z = self.ranks
         slab = self.layout.slab
-        return x == z == 1 and slab is not None and self.layout.grid.full_shape[1] // y >= slab
+        return self.card is None and x == z == 1 and slab is not None and self.layout.grid.full_shape[1] // y >= slab
 
     @cached_property
     def exchange_seconds(self) -> float:
         """That exchanges, and what else cuts cost, add to a step of the rank with the most neighbours."""
         between_nodes = math.prod(self.ranks) > self.ranks_per_node and self.nodes > 1
+        if self.card is not None:  # faces leave a card and come to another beside the computation
+            share = 1.0 / self.ranks_per_node if between_nodes else 1.0
+            travelling = self._travelling_seconds("network" if between_nodes else "local", share)
+            number_bytes = self.layout.halo(self.ranks) * self.itemsize
+            faces = sum(cells * fields for cells, fields, _ in self._faces) * number_bytes
+            travelling += self.copied_seconds(faces, into_card=False) + self.copied_seconds(faces, into_card=True)
+            return max(0.0, travelling - self.points / self.points_per_second)
         seconds = 0.0
         work = self.machine.cut_work(self.equation, self.in_slabs)
         if work is not None:
@@ -239,6 +260,19 @@ class Workload:
     def moved_seconds(self, bytes: float) -> float:
         """For bytes of a rank that move through the memory."""
         return bytes * self.ranks_per_node / self.machine.triad_bytes_per_second
+
+    def passed_seconds(self, bytes: float) -> float:
+        """For bytes of a rank's fields that move through the memory of what takes its time steps."""
+        if self.card is None:
+            return self.moved_seconds(bytes)
+        return bytes * self.ranks_per_card / self.card.triad_bytes_per_second
+
+    def copied_seconds(self, bytes: float, into_card: bool) -> float:
+        """For bytes of a rank between its card and the host; 0 without cards."""
+        if self.card is None:
+            return 0.0
+        rate = self.card.to_card_bytes_per_second if into_card else self.card.from_card_bytes_per_second
+        return bytes * self.ranks_per_card / rate
 
     def stored_seconds(self, bytes: float, rate: float) -> float:
         """For bytes of all ranks to or from files, where a node alone moves `rate` bytes a second."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from fathometer.base.formatting import number_of
+from fathometer.base.formatting import bytes_in_words, number_of
 from fathometer.runs.application import Heading
 
 
@@ -46,6 +46,8 @@ def heading(record: Mapping[str, Any], title: str = "", kind: str = "") -> Headi
                 "the shortest wavelength",
             )
         )
+    if results.get("processor", {}).get("kind") == "gpu":
+        facts.append(("Time steps on", _card(results["processor"])))
     if results.get("illumination"):
         facts.append(("Illumination", _illumination(results["illumination"])))
     if {"groups", "ranks_per_shot", "migrated_shots", "earlier_shots", "failed_shots"} <= results.keys():
@@ -53,6 +55,13 @@ def heading(record: Mapping[str, Any], title: str = "", kind: str = "") -> Headi
     if "history" in results:
         facts.append(("Source wavefield", _history(results["history"])))
     return Heading(title, Path(str(keys.get("survey", ""))).stem, facts)
+
+
+def _card(processor: Mapping[str, Any]) -> str:
+    """The graphics card of a rank, as text."""
+    shared = f", {processor['ranks_per_card']} ranks a card" if processor["ranks_per_card"] > 1 else ", one a rank"
+    memory = bytes_in_words(processor["memory_bytes"])
+    return f"a graphics card, {processor['name']} with {memory}{shared}, CUDA {processor['runtime']}"
 
 
 def _illumination(level: Mapping[str, Any]) -> str:
@@ -76,7 +85,12 @@ def _distribution(results: Mapping[str, Any]) -> str:
 
 def _history(history: Mapping[str, Any]) -> str:
     """Store, encoding and cost of the history, as text."""
-    stores = {"memory": "in memory", "disk": "on disk", "checkpoint": "some kept, the others computed again"}
+    stores = {
+        "card": "on the graphics card",
+        "memory": "in memory",
+        "disk": "on disk",
+        "checkpoint": "some kept, the others computed again",
+    }
     stored, logical = (sum(rank[f"{kind}_bytes"] for rank in history["ranks"]) for kind in ("stored", "logical"))
     text = f"{history['snapshots']} snapshots a shot, {stores.get(history['store'], history['store'])}, "
     text += f"as {history['encoding']}" + (f": {stored / logical:.3g} of the plain bytes" if logical else "")

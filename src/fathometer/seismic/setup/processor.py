@@ -6,8 +6,10 @@ without it, nothing is loaded.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
+import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -33,6 +35,8 @@ LIBRARY = "FATHOMETER_CARD_LIBRARY"  # environment variable: see waves/card_libr
 CARD_SHARE = 0.95  # of a card's free memory that a run takes: the driver takes some for itself
 SERIES = 3  # of an advance, that are on the card at the same time
 OTHERS_BYTES = 2 << 30  # that others have of a card's memory, from which on people are told
+TRIAD_NUMBERS, TRIAD_BYTES, TRIAD_RUNS = 1 << 26, 12, 5  # of an array; of one number in the three; the best counts
+TRIAD_SHARE = 0.25  # of what a card has free at the end of a run
 ON_CARD = ("wavefields", "absorbing layers")  # parts of a wavefield's memory that are not on the host then
 
 
@@ -72,6 +76,31 @@ class Processor:
             return {"kind": "cpu"}
         return {"kind": "gpu", "ranks_per_card": self.ranks_on_card} | vars(self.card)
 
+    def roofline(self, comm: MPI.Intracomm) -> dict[str, Any]:
+        """Collective. Of the cards of all ranks together, measured now: triad_bytes_per_second, whose it is, and a
+        sentence on its source; {} where one of them cannot do it."""
+        from fathometer.seismic.waves.card_library import CardError, free_bytes, triad_bytes_per_second
+
+        assert self.card is not None
+        rate = 0.0
+        barrier(comm)
+        with contextlib.suppress(CardError):
+            numbers = int(TRIAD_SHARE * free_bytes(self.card.number) / self.ranks_on_card) // TRIAD_BYTES
+            rate = triad_bytes_per_second(max(4, min(TRIAD_NUMBERS, numbers) // 4 * 4), TRIAD_RUNS)
+        found = allgather(comm, (rate, (self.card.name, socket.gethostname(), self.card.number)))
+        if not all(rate for rate, _ in found):
+            return {}
+        cards: dict[tuple[str, str, int], float] = {}  # ranks that share a card take turns
+        for rate, card in found:
+            cards[card] = max(rate, cards.get(card, 0.0))
+        names = " and ".join(dict.fromkeys(name for name, _, _ in sorted(cards)))
+        device = f"the graphics card ({names})" if len(cards) == 1 else f"{len(cards)} graphics cards ({names})"
+        return {
+            "triad_bytes_per_second": sum(cards.values()),
+            "device": device,
+            "source": f"Triad of {device}, measured at the end of the run, all ranks at once.",
+        }
+
     def left(self, parts: Mapping[str, int]) -> int:
         """Bytes of the card's memory for one of its ranks beside these parts; 0 of processors."""
         if self.card is None:
@@ -104,13 +133,18 @@ class Processor:
         )
 
 
+def kernels_built() -> bool:
+    """Whether the kernels for cards were."""
+    return bool(os.environ.get(LIBRARY)) or built_library("card") is not None
+
+
 def choose_processor(layout: SurveyLayout, comm: MPI.Intracomm) -> Processor:
     """Collective. What the survey asks for; cards are opened, a rank on one of its host's in turns.
 
     Raises InputError on all ranks where it asks for cards and some rank has none, or the kernels were not built.
     """
     wanted = layout.survey.parallel.processor
-    if wanted == "cpu" or (wanted == "auto" and not (os.environ.get(LIBRARY) or built_library("card"))):
+    if wanted == "cpu" or (wanted == "auto" and not kernels_built()):
         return Processor()
     barrier(comm)
     host = comm.Split_type(MPI.COMM_TYPE_SHARED)

@@ -56,11 +56,15 @@ def known_run(setup: Setup) -> SurveyRun:
 
 
 def measured(setup: Setup, context: Context) -> dict[str, Any]:
-    """Collective. What the run's processors give, and the fewest bytes that a step must move for a cell: what makes a
-    roofline of the kernel's work."""
-    tasks = thread_counts(setup.survey.threads.model_dump(), context.binding, "[threads]")
-    roof = measure_roofline(setup.comm, tasks, context.binding.ranks_on_host)
-    return roof | {"bytes_per_point": setup.scheme.dtype.itemsize * setup.layout.physics.fewest_moves}
+    """Collective. What the run's processors give, or its graphics cards where these take the time steps, and the fewest
+    bytes that a step must move for a cell: what makes a roofline of the kernel's work."""
+    roof: Mapping[str, Any]
+    if setup.processor.card is None:
+        tasks = thread_counts(setup.survey.threads.model_dump(), context.binding, "[threads]")
+        roof = measure_roofline(setup.comm, tasks, context.binding.ranks_on_host)
+    else:
+        roof = setup.processor.roofline(setup.comm)
+    return dict(roof) | {"bytes_per_point": setup.scheme.dtype.itemsize * setup.layout.physics.fewest_moves}
 
 
 def finish(

@@ -10,7 +10,7 @@ import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ import numpy as np
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.base.formatting import bytes_in_words
 from fathometer.base.host import built_library
+from fathometer.base.ledger import timed
 
 LIBRARY = "FATHOMETER_CARD_LIBRARY"  # environment variable: another library than the one that was built (tests)
 ADVICE = "install CUDA 12 or 13 with nvcc, then `make cuda`"
@@ -314,6 +315,19 @@ class CardMemory:
 
     def __del__(self) -> None:
         self.free()
+
+
+def copy_bytes_per_second(into_card: bool, bytes: int = 1 << 28, runs: int = 5) -> float:
+    """Of copies between memory of the host that the card reads and writes by itself and the open card: the best of some
+    runs."""
+    card, host = CardMemory(bytes), PinnedBuffer(bytes, np.dtype(np.uint8))
+    host.array[:] = 1
+    view = card.view(0, (bytes,), host.array.dtype)
+    copy = partial(view.fill_from if into_card else view.copy_to, host.array)
+    least = min(timed(copy) for _ in range(runs))
+    card.free()
+    host.free()
+    return bytes / least
 
 
 class Pinned:
