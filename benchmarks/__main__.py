@@ -13,6 +13,7 @@ from rich.markup import escape
 
 from benchmarks.atmosphere import atmosphere_plan, atmosphere_step
 from benchmarks.beside_devito import devito
+from benchmarks.card import card_grid, card_migration, card_steps
 from benchmarks.elastic import elastic
 from benchmarks.elastic_devito import elastic_devito
 from benchmarks.elastic_plan import elastic_plan
@@ -87,6 +88,9 @@ MEASURES: dict[str, Callable[[int, bool], Table]] = {
     "ocean": ocean_kernels,
     "ocean-solver": ocean_solver,
     "ocean-plan": ocean_plan,
+    "card": card_steps,
+    "card-grid": card_grid,
+    "card-migration": card_migration,
 }
 # What installs other programs, or needs root rights.
 ON_REQUEST = {"devito": devito, "elastic-devito": elastic_devito, "setup": setup}

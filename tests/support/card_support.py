@@ -31,8 +31,9 @@ from fathometer.seismic.waves.card_library import LIBRARY
 CHOICE = "FATHOMETER_TEST_PROCESSOR"
 CUDA = ROOT / "src" / "fathometer" / "native" / "cuda"
 REACHES = (1, 2, 4)  # of stencils, that the emulated library has
+FOLDER = "fathometer-emulated-card-"  # below that of temporary files, and a user's number: kept from run to run
 FLAGS = [
-    *("-std=c++20", "-O1", "-march=native", "-ffp-contract=off", "-fPIC", "-w"),
+    *("-std=c++20", "-O1", "-march=native", "-ffp-contract=off", "-fPIC", "-w", "-U_FORTIFY_SOURCE"),
     *("-DFATHOMETER_EMULATED", "-DFATHOMETER_FEW_RADII", "-DFATHOMETER_PACK=2", "-DFATHOMETER_ROWS=8", f"-I{SUPPORT}"),
 ]
 EMULATED = os.environ.get(CHOICE) == "emulated"
@@ -77,7 +78,7 @@ def emulated_card() -> Path:
     sources = [*sorted(CUDA.iterdir()), SUPPORT / "emulated_cuda.hpp"]
     flags = Path("/proc/cpuinfo").read_text().partition("flags")[2].partition("\n")[0]
     told = "\n".join([compiler, flags, *FLAGS, *(path.name + path.read_text() for path in sources)])
-    folder = Path(tempfile.gettempdir(), f"fathometer-emulated-card-{os.getuid()}")
+    folder = Path(tempfile.gettempdir(), f"{FOLDER}{os.getuid()}")
     folder.mkdir(mode=0o700, exist_ok=True)
     if folder.stat().st_uid != os.getuid():
         raise NoLibraryError(f"no graphics card; and {folder} belongs to somebody else")

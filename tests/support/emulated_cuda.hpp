@@ -13,6 +13,7 @@
 #include <memory>
 #include <vector>
 
+#include <setjmp.h>
 #include <time.h>
 #include <ucontext.h>
 #include <xmmintrin.h>
@@ -37,22 +38,48 @@ namespace emulated {
 
 inline dim3 thread_place, block_place, thread_count;
 
+// A fibre lives as long as the process, and has a body a block. It begins as a context; from then on all jump, which
+// takes no call of the system.
 struct Fibre {
     ucontext_t context;
+    jmp_buf place;
     std::unique_ptr<char[]> stack{new char[stack_bytes]};
-    bool ended;
+    bool begun = false, ended = false;
     static constexpr std::size_t stack_bytes = 1 << 16;
 };
-inline ucontext_t scheduler;
-inline std::vector<Fibre> fibres;
+inline jmp_buf scheduler;
+inline std::vector<std::unique_ptr<Fibre>> fibres;
 inline Fibre *running = nullptr;
 inline std::function<void()> body;
 
-inline void meet() { swapcontext(&running->context, &scheduler); }
+inline void meet() {
+    if (!_setjmp(running->place))
+        _longjmp(scheduler, 1);
+}
 inline void run_fibre() {
-    body();
-    running->ended = true;
-    swapcontext(&running->context, &scheduler);
+    for (;;) {
+        body();
+        running->ended = true;
+        meet();
+    }
+}
+inline void go_on(Fibre &fibre) {
+    running = &fibre;
+    if (_setjmp(scheduler))
+        return;
+    if (fibre.begun)
+        _longjmp(fibre.place, 1);
+    fibre.begun = true;
+    setcontext(&fibre.context);
+}
+inline std::unique_ptr<Fibre> new_fibre() {
+    auto fibre = std::make_unique<Fibre>();
+    getcontext(&fibre->context);
+    fibre->context.uc_stack.ss_sp = fibre->stack.get();
+    fibre->context.uc_stack.ss_size = Fibre::stack_bytes;
+    fibre->context.uc_link = nullptr;
+    makecontext(&fibre->context, &run_fibre, 0);
+    return fibre;
 }
 
 inline void run_block(bool meets) {
@@ -68,26 +95,18 @@ inline void run_block(bool meets) {
         }
         return;
     }
-    if (fibres.size() < threads)
-        fibres.resize(threads);
-    for (unsigned t = 0; t < threads; ++t) {
-        Fibre &fibre = fibres[t];
-        getcontext(&fibre.context);
-        fibre.context.uc_stack.ss_sp = fibre.stack.get();
-        fibre.context.uc_stack.ss_size = Fibre::stack_bytes;
-        fibre.context.uc_link = nullptr;
-        fibre.ended = false;
-        makecontext(&fibre.context, reinterpret_cast<void (*)()>(&run_fibre), 0);
-    }
+    while (fibres.size() < threads)
+        fibres.push_back(new_fibre());
+    for (unsigned t = 0; t < threads; ++t)
+        fibres[t]->ended = false;
     for (bool any = true; any;) {
         any = false;
         for (unsigned t = 0; t < threads; ++t) {
-            running = &fibres[t];
-            if (running->ended)
+            if (fibres[t]->ended)
                 continue;
             be(t);
-            swapcontext(&scheduler, &running->context);
-            any = any || !running->ended;
+            go_on(*fibres[t]);
+            any = any || !fibres[t]->ended;
         }
     }
 }

@@ -5,7 +5,7 @@ import itertools
 
 import numpy as np
 import pytest
-from card_support import REACHES, emulated_card
+from card_support import FOLDER
 from support import Medium, heterogeneous, ricker
 
 from fathometer.base.errors import NotFiniteError
@@ -17,7 +17,7 @@ from fathometer.seismic.waves.cone import ActiveRows
 from fathometer.seismic.waves.propagator import Correlation
 
 SPACING, STEPS, IMAGES = 10.0, 18, 3
-SHAPES = {"2D": (40, 1, 37), "3D": (13, 11, 34)}
+SHAPES = {"2D": (40, 1, 37), "3D": (11, 10, 21)}
 SIDES = {"pml": Pml(6), "sponge": Sponge(6), "none": Pml(0)}
 
 
@@ -100,11 +100,11 @@ def test_the_same_bits(card, flat, vti, side, free):
 @pytest.mark.parametrize("flat", SHAPES)
 def test_the_same_bits_of_any_reach_and_precision(card, flat):
     shape = SHAPES[flat]
-    reaches = REACHES if card == emulated_card() else range(1, 9)
-    for reach, dtype in itertools.product(reaches, (np.float32, np.float64)):
-        if (reach, dtype) != (4, np.float32):
-            both = media(shape, Pml(5), vti=bool(reach % 2), order=2 * reach, dtype=dtype)
-            assert same(*(everything(medium, shape) for medium in both)), (reach, dtype)
+    some = [(1, np.float32), (2, np.float64), (4, np.float64)]
+    few = card.parent.name.startswith(FOLDER)
+    for reach, dtype in some if few else itertools.product(range(1, 9), (np.float32, np.float64)):
+        both = media(shape, Pml(5), vti=bool(reach % 2), order=2 * reach, dtype=dtype)
+        assert same(*(everything(medium, shape) for medium in both)), (reach, dtype)
 
 
 @pytest.mark.parametrize("shape", [(2, 1, 2), (3, 2, 70), (70, 3, 2), (2, 40, 3)])

@@ -69,7 +69,9 @@ class Homogeneous:
         self.grid = Grid(shape, (SPACING,) * 3, (0.0, 0.0, 0.0), (x, y, z))
         full = self.grid.full_shape
         block = Decomposition(full, ranks or (1, 1, 1), comm.rank)
-        vp = np.full(block.local_shape, VELOCITY, np.float32)
+        # A card takes one plane for all of them: its memory may be larger than the host's.
+        planes = block.local_shape[0] if propagator.tiled else 1
+        vp = np.full((planes, *block.local_shape[1:]), VELOCITY, np.float32)
         parameters = [None if p is None else np.full_like(vp, p) for p in (material.epsilon, material.delta)]
         epsilon, delta = (np.full((1,), p or 0.0) for p in (material.epsilon, material.delta))
         eigenvalue = largest_eigenvalue(
@@ -88,6 +90,8 @@ class Homogeneous:
             space_weights=weights,
         )
         model = scaled_medium(vp, parameters[0], parameters[1], self.dt, kind)
+        if planes < block.local_shape[0]:
+            model = [np.broadcast_to(plane, (block.local_shape[0], *plane.shape[1:])) for plane in model]
         self.propagator = propagator(self.grid, block, model, scheme, comm is MPI.COMM_SELF, comm)
 
     def points(self, positions: np.ndarray) -> SincPoints:
