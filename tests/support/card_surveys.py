@@ -13,7 +13,12 @@ RESULTS = ("*.rsf@", "*.segy")
 
 
 def results(
-    folder: Path, name: str, keys: dict[str, Any], base: dict[str, Any] = MIGRATE, command: str = "migrate", ranks: int = 0
+    folder: Path,
+    name: str,
+    keys: dict[str, Any],
+    base: dict[str, Any] = MIGRATE,
+    command: str = "migrate",
+    ranks: int = 0,
 ) -> tuple[dict[str, bytes], dict[str, Any]]:
     """Run a survey, base | keys, in a folder that has its inputs: the files that it writes into folder/name, and its
     record. ranks: 0: in this process."""

@@ -262,8 +262,8 @@ def roofline(record: dict[str, Any]) -> Figure | None:
     """The roofline of the machine, and this run (Williams, Waterman & Patterson 2009).
 
     The bytes are the fewest that a step must move for a cell when it sweeps through the memory once; several steps a
-    sweep may go past that limit. A roof without a peak of arithmetic, as that of a graphics card, is the memory's alone.
-    None where roof or work is not known.
+    sweep may go past that limit. A roof without a peak of arithmetic, as that of a graphics card, is the memory's
+    alone. None where roof or work is not known.
     """
     results, ledger = record["results"], record["ledger"]
     roof = results.get("yardstick", results)

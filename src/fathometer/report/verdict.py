@@ -99,8 +99,8 @@ def _share(seconds: float, rank: dict[str, Any]) -> float:
 
 
 def _beside(ledger: dict[str, Any], wall: float) -> list[str]:
-    """What other threads, or a graphics card, moved beside the computation, and how much of that time was waited for; nothing where it
-    would have taken no time worth a word."""
+    """What other threads, or a graphics card, moved beside the computation, and how much of that time was waited for;
+    nothing where it would have taken no time worth a word."""
     least = LEAST_BESIDE * wall
     moved = [entry for entry in ledger["overlapped"] if entry["total_bytes"] and entry["seconds"]["max"] > least]
     if not moved:

@@ -38,7 +38,11 @@ def test_modelling_with_receivers_between_cells(card, tmp_path, free):
 
 @pytest.mark.parametrize(
     ("ranks", "keys"),
-    [(2, {"parallel.ranks_per_shot": "all"}), (3, {"parallel.decomposition": [1, 3]}), (0, {"imaging.aperture": 150.0})],
+    [
+        (2, {"parallel.ranks_per_shot": "all"}),
+        (3, {"parallel.decomposition": [1, 3]}),
+        (0, {"imaging.aperture": 150.0}),
+    ],
 )
 def test_migrations_on_ranks(card, tmp_path, ranks, keys):
     inputs(tmp_path)
@@ -119,7 +123,10 @@ def test_too_little_memory(emulated, monkeypatch, tmp_path):
     monkeypatch.setenv("EMULATED_CARD_BYTES", "100000")
     forget()
     line = refused(tmp_path, GPU)
-    assert 'survey.toml: [parallel] processor: found "gpu"; too little memory on the graphics card (emulated card):' in line
+    assert (
+        'survey.toml: [parallel] processor: found "gpu"; too little memory on the graphics card (emulated card):'
+        in line
+    )
     assert re.search(r"[\d.]+ [kM]B needed by a rank, of 95 kB \(wavefields [\d.]+ [kM]B, ", line)
     assert line.endswith('or processor = "cpu"')
     path = survey(tmp_path, MIGRATE | AUTO)

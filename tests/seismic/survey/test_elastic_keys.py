@@ -35,7 +35,10 @@ def test_defaults_of_elastic_runs(tmp_path):
         ({"model": {"reference_frequency": 1.0}}, "[model] reference_frequency: found without qp and qs"),
         ({"model": {"vs": -1.0}}, "[model] vs: found -1.0; allowed: a file or a number from 1 to 20000, or 0 (m/s)"),
         ({"model": {"density": 0.0}}, "[model] density: found 0.0; allowed: a file or a number from 0.1"),
-        ({"parallel": {"processor": "gpu"}}, '[parallel] processor: found "gpu" with physics = elastic; allowed: "auto"'),
+        (
+            {"parallel": {"processor": "gpu"}},
+            '[parallel] processor: found "gpu" with physics = elastic; allowed: "auto"',
+        ),
         ({"source": None}, "[source]: missing; needed with [propagation] physics = elastic"),
         ({"source": {"kind": "force"}}, "[source] vector: missing; needed: a list of 3 numbers from -1e+25"),
         ({"source": {"kind": "force", "vector": [0.0, 0.0, 0.0]}}, "[source] vector: found [0, 0, 0]"),

@@ -40,7 +40,13 @@ def points(shape):
     between = np.array([1.3, 0 if shape[1] == 1 else 2.2, 3.1])
     middle = np.floor(far / 2 / SPACING) * SPACING
     sources = np.array([middle, middle + between, middle + 1.3 * between])
-    receivers = [middle, middle - between, middle + 2.1 * between, middle - 1.1 * between, [far[0] - 41.7, middle[1], 45]]
+    receivers = [
+        middle,
+        middle - between,
+        middle + 2.1 * between,
+        middle - 1.1 * between,
+        [far[0] - 41.7, middle[1], 45],
+    ]
     return sources, np.array(receivers)
 
 

@@ -160,7 +160,7 @@ def choose_processor(layout: SurveyLayout, comm: MPI.Intracomm) -> Processor:
         assert card is not None
         return Processor(card, sharing, wanted, _notes(card, sharing))
     if wanted == "auto":
-        return Processor()
+        return Processor(notes=(f"the processors take the time steps: {errors[0]}",))
     with collective_errors(comm), naming(f"{layout.survey.path}: [parallel]"):
         raise InputError(errors[0])
 

@@ -66,7 +66,5 @@ def check_elastic(
         raise ValueError('[parallel] processor: found "gpu" with physics = elastic; allowed: "auto" or "cpu"')
 
 
-Check = Callable[
-    [ModelTable | None, AcquisitionTable, SourceTable | None, SnapshotsTable | None, ParallelTable], None
-]
+Check = Callable[[ModelTable | None, AcquisitionTable, SourceTable | None, SnapshotsTable | None, ParallelTable], None]
 CHECKS: Mapping[str, Check] = MappingProxyType({"acoustic": check_acoustic, "elastic": check_elastic})

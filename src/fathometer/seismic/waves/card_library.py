@@ -22,6 +22,7 @@ from fathometer.base.ledger import timed
 
 LIBRARY = "FATHOMETER_CARD_LIBRARY"  # environment variable: another library than the one that was built (tests)
 ADVICE = "install CUDA 12 or 13 with nvcc, then `make cuda`"
+LEAST_CAPABILITY = 8  # of cards: copies into shared memory beside the threads
 ROOM = 1024  # bytes of a text that the library returns
 
 _INT, _LONG, _DOUBLE, _TEXT, _POINTER = (
@@ -243,6 +244,11 @@ def open_card(number: int) -> Card:
     name, numbers = ctypes.create_string_buffer(256), longs([0] * 6)
     call("card_use", number, name, len(name), numbers)
     major, minor, multiprocessors, total, free, cache_bytes = numbers
+    if major < LEAST_CAPABILITY:
+        raise InputError(
+            f'processor "gpu": found {name.value.decode(errors="replace")} of compute capability {major}.{minor}; '
+            f"needed: {LEAST_CAPABILITY}.0 or later"
+        )
     return Card(
         number,
         name.value.decode(errors="replace"),
