@@ -151,7 +151,7 @@ def test_the_account_of_a_history_on_disk(tmp_path):
             2,
         ),
         ({"history.store": "disk", "history.directory": "none"}, "[history] directory: … none is no folder", 2),
-        ({"history.store": "tape"}, '[history] store: found "tape"; allowed: "auto" or "memory"', 2),
+        ({"history.store": "tape"}, '[history] store: found "tape"; allowed: "auto" or "card" or "memory"', 2),
         ({"history.encoding": "int4"}, '[history] encoding: found "int4"', 2),
         ({"history.tolerance": 0.0}, "[history] tolerance: found 0", 2),
         ({"history.tolerance": 1.0}, "[history] tolerance: found 1.0; allowed: a number from 1e-15 to 0.5", 2),
