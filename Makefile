@@ -28,10 +28,10 @@ TWO_FILES := -n 2 --dist loadfile
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo setup check test verify trials sanitize lint bench build dev wheel docs clean distclean
+.PHONY: help demo setup check test verify trials sanitize test-gpu lint bench build cuda dev wheel docs clean distclean
 
 help: ## show this list
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
 
 demo: build ## the main job on a built-in example (ARGS="--quick --threads 1" adds options)
 	@$(BIN)/fathometer demo --ranks 2 $(ARGS)
@@ -59,6 +59,14 @@ SANITIZED := tests/native/test_kernels.py tests/native/test_not_a_number.py test
 sanitize: setup ## the kernels' tests with kernels built with sanitizers
 	@tools/sanitize.sh address $(SANITIZED) $(ARGS)
 
+# On a card: the tests of time steps, of histories and of runs; skipped where there is none.
+GPU_TESTS := $(addprefix tests/seismic/waves/test_,$(addsuffix .py,card_steps card_ranks propagator adjoint layers ranks \
+  absorption recording)) tests/seismic/rtm/test_card_runs.py tests/seismic/rtm/test_identity.py \
+  $(addprefix tests/seismic/history/,test_card_history.py test_histories.py)
+
+test-gpu: dev ## the tests of time steps on a graphics card, on the card that is there (after make cuda)
+	@FATHOMETER_TEST_PROCESSOR=gpu $(RUN) pytest -q $(TWO_FILES) $(GPU_TESTS) $(ARGS)
+
 lint: dev ## style and types
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --check --quiet .
@@ -78,6 +86,12 @@ docs: dev ## write the generated parts of docs/ anew
 # (PYTHONDONTWRITEBYTECODE): each start of the program would then take half a second more.
 build: $(STAMPS)/build ## set up .venv and compile the kernels for this machine
 	@$(BIN)/python -m compileall -q src
+
+# Cards that machine code is made for: 90 is an H100. Others compile it when they first use it (tools/cuda.mk).
+CUDA_ARCHITECTURES ?= 90
+
+cuda: build ## the kernels for graphics cards, with nvcc (CUDA_ARCHITECTURES="80 90")
+	@tools/cuda.sh $(BIN)/python "$(CUDA_ARCHITECTURES)"
 
 dev: build $(STAMPS)/dev-dependencies
 

@@ -113,3 +113,58 @@ def test_the_check_ends_at_once_where_it_needs_a_bare_root_and_none_can_be_made(
     done = subprocess.run([tmp_path / ".ci/run"], env=environ, capture_output=True, check=False)
     assert done.returncode == code
     assert (tmp_path / "goals").read_text().count("\n") == goals
+
+
+NVCC = """
+case "$*" in *--version*) echo "release 13.0"; exit ;; esac
+echo "$*" >>calls
+while [ "$1" != -o ]; do shift; done
+touch "$2"
+"""
+
+
+@pytest.fixture
+def with_kernels(project):
+    """The project with two kernels for graphics cards, and a compiler for them that does nothing."""
+    script(project / ".venv/bin/python", PYTHON + 'case "$*" in *built_library*) echo "$PWD/lib/libheartbeat.so" ;; esac')
+    script(project / "bin/nvcc", NVCC)
+    for name in ("cuda.sh", "cuda.mk"):
+        shutil.copy(ROOT / "tools" / name, project / "tools")
+    for name in ("src/fathometer/native/cuda/steps.cu", "src/fathometer/native/cuda/wave.cu", "lib/libheartbeat.so"):
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
+        (project / name).touch()
+    return project
+
+
+def test_kernels_for_graphics_cards_are_compiled_where_they_have_changed(with_kernels):
+    def compiled(*words):
+        (with_kernels / "calls").write_text("")
+        said = make(with_kernels, "cuda", *words, PATH=f"{with_kernels}/bin:{os.environ['PATH']}")
+        calls = (with_kernels / "calls").read_text().splitlines()
+        assert ("compiling the kernels for graphics cards" in said) == bool(calls)
+        return calls
+
+    first = compiled()
+    assert len(first) == 8 + 1 + 1  # reaches of the stencil, the other file, the library
+    assert all("sm_90" in call and "compute_80" in call and "--fmad=false" in call for call in first[:-1])
+    assert (with_kernels / "lib/libcard.so").is_file()
+    assert compiled() == []
+    os.utime(with_kernels / "src/fathometer/native/cuda/wave.cu", (4e9, 4e9))
+    assert len(compiled()) == 2
+    others = compiled("CUDA_ARCHITECTURES=80 100")
+    assert len(others) == 10
+    assert all("code=sm_80" in call and "code=sm_100" in call and "sm_90" not in call for call in others[:-1])
+
+
+def test_without_a_compiler_for_graphics_cards_one_line_says_what_is_needed(with_kernels):
+    (with_kernels / "bin/nvcc").unlink()
+    path = with_kernels / "tools/cuda.sh"
+    path.write_text(path.read_text().replace("/usr/local/cuda;", "/nowhere;"))
+    for name in ("dirname", "nproc"):
+        (with_kernels / "bin" / name).symlink_to(shutil.which(name))
+    words, outside = [shutil.which("sh"), path, "python", "90"], {"PATH": str(with_kernels / "bin")}
+    done = subprocess.run(words, env=outside, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    [line] = done.stderr.splitlines()
+    assert "found no nvcc" in line
+    assert "needed: CUDA 12 or 13" in line

@@ -34,7 +34,7 @@ REACHES = (1, 2, 4)  # of stencils, that the emulated library has
 FOLDER = "fathometer-emulated-card-"  # below that of temporary files, and a user's number: kept from run to run
 FLAGS = [
     *("-std=c++20", "-O1", "-march=native", "-ffp-contract=off", "-fPIC", "-w", "-U_FORTIFY_SOURCE"),
-    *("-DFATHOMETER_EMULATED", "-DFATHOMETER_FEW_RADII", "-DFATHOMETER_PACK=2", "-DFATHOMETER_ROWS=8", f"-I{SUPPORT}"),
+    *("-DFATHOMETER_EMULATED", "-DFATHOMETER_FEW_RADII", f"-I{SUPPORT}"),
 ]
 EMULATED = os.environ.get(CHOICE) == "emulated"
 GIVEN = os.environ.setdefault("FATHOMETER_TEST_CARD_LIBRARY", os.environ.get(LIBRARY, ""))  # by who started the tests

@@ -170,7 +170,9 @@ inline cudaError_t cudaGetDeviceCount(int *count) {
 inline cudaError_t cudaSetDevice(int) { return cudaSuccess; }
 inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int) {
     std::strcpy(properties->name, "emulated card");
-    properties->major = 9, properties->minor = 0, properties->multiProcessorCount = 1, properties->l2CacheSize = 1 << 20;
+    const char *capability = std::getenv("EMULATED_CARD_CAPABILITY");
+    properties->major = capability ? std::atoi(capability) : 9;
+    properties->minor = 0, properties->multiProcessorCount = 1, properties->l2CacheSize = 1 << 20;
     return cudaSuccess;
 }
 inline cudaError_t cudaMemGetInfo(std::size_t *free, std::size_t *total) {

@@ -1,7 +1,8 @@
 """Run by test_ranks.py under mpirun: propagates every case on every decomposition that fits, and saves what
-rank 0 gathers. `python ranks_program.py OUT.npz THREADS`
+rank 0 gathers. `python ranks_program.py OUT.npz THREADS [cpu]`, cpu: not on a card, whatever other tests use
 """
 
+import os
 import sys
 
 import numpy as np
@@ -40,8 +41,10 @@ CASES = {
 TILINGS = (PLAIN, Tiling(STEPS, 1000, 1000, 1), Tiling(7, 5, 6, 2), Tiling(2, 1, 1, 1), Tiling(4, 3, 11, 1))
 
 
-def tilings(ranks, threads):
+def tilings(propagator, ranks, threads):
     """Which are tried: where many threads share few cores, those whose threads share tiles."""
+    if not propagator.tiled:
+        return TILINGS[:1]
     if ranks == 1:
         return TILINGS
     return TILINGS[:3] if FULL or ranks * threads <= 4 else TILINGS[2:3]
@@ -50,7 +53,7 @@ def tilings(ranks, threads):
 def diamonds(propagator, ranks):
     """Tilings across cuts in y; ranks between two of these have room for whole diamonds."""
     x, y, z = ranks
-    if y == 1 or x * z > 1:
+    if y == 1 or x * z > 1 or not propagator.tiled:
         return []
     narrowest = min(last - first for first, last in propagator.block.parts(1))
     highest = narrowest // (2 * propagator.reach) if y > 2 else 9
@@ -95,7 +98,7 @@ def runs(comm, name, ranks, threads, thinnest):
     """Each tiling, with traces (steps, receivers) and final pressure of the model's cells on rank 0, of equal parts and
     of others where there is room."""
     medium = medium_of(comm, name, ranks)
-    tried = [*tilings(comm.size, threads), *diamonds(medium.propagator, ranks)]
+    tried = [*tilings(medium.propagator, comm.size, threads), *diamonds(medium.propagator, ranks)]
     full = medium.propagator.grid.full_shape
     medium.propagator.close()
     for tiling in tried:
@@ -103,7 +106,7 @@ def runs(comm, name, ranks, threads, thinnest):
     if comm.size > 1 and all(p == 1 or n >= (p + 1) * thinnest for n, p in zip(full, ranks, strict=True)):
         cuts = uneven(full, ranks, thinnest)
         medium = medium_of(comm, name, ranks, cuts)
-        tried = [tilings(comm.size, threads)[-1], *diamonds(medium.propagator, ranks)]
+        tried = [tilings(medium.propagator, comm.size, threads)[-1], *diamonds(medium.propagator, ranks)]
         medium.propagator.close()
         for tiling in tried:
             yield (*tiling.numbers, cuts), run(comm, name, ranks, tiling, cuts)
@@ -159,7 +162,9 @@ def run(comm, name, ranks, tiling=PLAIN, cuts=None):
     return traces, image
 
 
-def main(out, threads):
+def main(out, threads, processor=""):
+    if processor:
+        os.environ.pop("FATHOMETER_TEST_PROCESSOR", None)
     comm = MPI.COMM_WORLD
     _native.set_threads(int(threads))
     results = {}

@@ -111,6 +111,14 @@ def test_without_a_driver(emulated, monkeypatch, tmp_path):
     assert processor_of(record) == "cpu"
 
 
+def test_a_card_that_is_too_old(emulated, monkeypatch, tmp_path):
+    monkeypatch.setenv("EMULATED_CARD_CAPABILITY", "7")
+    forget()
+    assert "found a card of compute capability 7.0 (emulated card); needed: 8.0 or later" in refused(tmp_path, GPU)
+    _, record = results(tmp_path, "auto", AUTO)
+    assert processor_of(record) == "cpu"
+
+
 def test_too_little_memory(emulated, monkeypatch, tmp_path):
     monkeypatch.setenv("EMULATED_CARD_BYTES", "100000")
     forget()
