@@ -132,8 +132,9 @@ def card_migration(threads: int, quick: bool) -> Table:
         "Card, a whole migration",
         f"{card.name}: {SHOTS} shots on {' x '.join(map(str, shape))} cells and layers, VTI, order 8, "
         f"{results['steps']} steps a loop, {history['snapshots']} snapshots as {history['encoding']}, store "
-        f"`{history['store']}`; `fathometer migrate` from start to exit, and the largest phases, means of the ranks. Two ranks have shots of their own and take turns on the card: what one does beside the time steps then goes "
-        "beside those of the other.",
+        f"`{history['store']}`; `fathometer migrate` from start to exit, and the largest phases, means of the "
+        "ranks. Two ranks have shots of their own and take turns on the card: what one does beside the time steps then "
+        "goes beside those of the other.",
         ("what", *(f"{ranks} rank{'s' * (ranks > 1)}" for ranks in RANKS)),
         tuple(rows),
     )

@@ -126,7 +126,9 @@ touch "$2"
 @pytest.fixture
 def with_kernels(project):
     """The project with two kernels for graphics cards, and a compiler for them that does nothing."""
-    script(project / ".venv/bin/python", PYTHON + 'case "$*" in *built_library*) echo "$PWD/lib/libheartbeat.so" ;; esac')
+    script(
+        project / ".venv/bin/python", PYTHON + 'case "$*" in *built_library*) echo "$PWD/lib/libheartbeat.so" ;; esac'
+    )
     script(project / "bin/nvcc", NVCC)
     for name in ("cuda.sh", "cuda.mk"):
         shutil.copy(ROOT / "tools" / name, project / "tools")
