@@ -90,10 +90,10 @@ def card_grid(threads: int, quick: bool) -> Table:
     )
     return Table(
         "Card, a published grid",
-        f"{card.name}: VTI, order 8, {' x '.join(map(str, shape))} cells of a homogeneous medium and the default layers "
-        f"({cells / 1e9:.2f} 10⁹ cells in all), {STEPS} steps a measurement, median of {len(seconds)}. The steps of both "
-        "loops of a migration are extrapolated from their rate; imaging and the history are not in them. Published: the "
-        "kernel time of the same grid on 16 nodes of two Xeon X5670 (2010), 800 time steps.",
+        f"{card.name}: VTI, order 8, {' x '.join(map(str, shape))} homogeneous cells and the default layers "
+        f"({cells / 1e9:.2f} 10⁹ cells in all), {STEPS} steps a measurement, median of {len(seconds)}. The steps of "
+        "both loops of a migration are extrapolated from their rate; imaging and the history are not in them. "
+        "Published: the kernel time of the same grid on 16 nodes of two Xeon X5670 (2010), 800 time steps.",
         ("what", "found"),
         rows,
     )
@@ -130,11 +130,11 @@ def card_migration(threads: int, quick: bool) -> Table:
     history = results["history"]
     return Table(
         "Card, a whole migration",
-        f"{card.name}: {SHOTS} shots on {' x '.join(map(str, shape))} cells and layers, VTI, order 8, {results['steps']} "
-        f"steps a loop, {history['snapshots']} snapshots {'on the card' if history['store'] == 'card' else 'elsewhere'} "
-        f"as {history['encoding']}; `fathometer migrate` from start to exit, and the largest phases, means of the ranks. "
-        "Two ranks have shots of their own and take turns on the card: what one does beside the time steps then goes "
-        "beside those of the other.",
+        f"{card.name}: {SHOTS} shots on {' x '.join(map(str, shape))} cells and layers, VTI, order 8, "
+        f"{results['steps']} steps a loop, {history['snapshots']} snapshots as {history['encoding']}, store "
+        f"`{history['store']}`; `fathometer migrate` from start to exit, and the largest phases, means of the "
+        "ranks. Two ranks have shots of their own and take turns on the card: what one does beside the time steps then "
+        "goes beside those of the other.",
         ("what", *(f"{ranks} rank{'s' * (ranks > 1)}" for ranks in RANKS)),
         tuple(rows),
     )
@@ -142,7 +142,7 @@ def card_migration(threads: int, quick: bool) -> Table:
 
 def prepare(folder: Path, shape: Index3, duration: float) -> None:
     """Model and surveys of shots over a reflector; each has a receiver every eight cells."""
-    x, y, z = ((n - 1) * SPACING for n in shape)
+    x, y, _ = ((n - 1) * SPACING for n in shape)
     speeds = 2000 + 0.4 * SPACING * np.arange(shape[2], dtype=np.float32)
     speeds[shape[2] // 2 :] += 400
     volumes = {"vp": speeds, "epsilon": np.full(shape[2], 0.15), "delta": np.full(shape[2], 0.08)}

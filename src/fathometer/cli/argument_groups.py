@@ -54,7 +54,7 @@ def add_processor(parser: argparse.ArgumentParser) -> None:
         const="parallel.processor",
         default=[],
         choices=("auto", "cpu", "gpu"),
-        help="what takes the time steps, as --set parallel.processor=… (default: a graphics card, if kernels were built)",
+        help="what takes the time steps: --set parallel.processor=… (default: a graphics card, if kernels were built)",
     )
 
 

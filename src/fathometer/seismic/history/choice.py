@@ -60,7 +60,8 @@ class HistoryChoice:
     Attributes:
         snapshots: of a shot; kept: at the same time, at most. states: saved at the same time, at most.
         room: of both together, in snapshots.
-        memory_bytes, disk_bytes, card_bytes: of the rank that takes most; a second wavefield is not in them. twin: there is one.
+        memory_bytes, disk_bytes, card_bytes: of the rank that takes most; a second wavefield is not in them.
+        twin: there is one.
         reason: for people. fits: not so only in a plan of what a run would refuse, for the reason said.
         place: of the snapshots, for people. extra_seconds: what it is expected to add to a shot; None where nothing was
             measured.

@@ -349,7 +349,8 @@ def choose_history(
     there = STORES if stores is None else stores
     if wanted.store != "auto" and wanted.store not in there:
         raise InputError(
-            f'{where}: [history] store: found "{wanted.store}" without a graphics card; allowed: auto, {", ".join(there)}'
+            f'{where}: [history] store: found "{wanted.store}" without a graphics card; '
+            f"allowed: auto, {', '.join(there)}"
         )
     encodings = [wanted.encoding] if wanted.encoding != "auto" else [PLAIN, LOSSY_CHOICE]
     names = [wanted.store] if wanted.store != "auto" else list(there)

@@ -1,7 +1,7 @@
 """What takes the time steps of acoustic waves: the processors, or a graphics card for each rank.
 
-Kernels for cards are an extension (`make cuda`). Everything here asks for it, or for a card, only where the survey does:
-without it, nothing is loaded.
+Kernels for cards are an extension (`make cuda`). Everything here asks for it, or for a card, only where the survey
+does: without it, nothing is loaded.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -81,7 +81,7 @@ class Setup:
     memory_bytes: int
     spare_bytes: int
     warnings: tuple[str, ...]
-    processor: Processor = Processor()
+    processor: Processor = field(default_factory=Processor)
 
     @property
     def survey(self) -> Survey:

@@ -13,8 +13,8 @@ class HistoryTable(Table):
     """Storage of the source wavefield between the source loop and the receiver loop."""
 
     store: Literal["auto", "card", "memory", "disk", "checkpoint"] = key(
-        "where snapshots are stored; card: on the graphics card that takes the time steps; checkpoint: some, with states "
-        "from which the others are recomputed; auto: the card, memory, or what adds the least time",
+        "where snapshots are stored; card: on the graphics card that takes the time steps; checkpoint: some, with "
+        "states from which the others are recomputed; auto: the card, memory, or what adds the least time",
         "",
         "auto",
     )

@@ -228,8 +228,8 @@ def cards() -> int:
         raise InputError('processor "gpu": found no driver of NVIDIA; needed: one, or the processor "cpu"')
     if driver.value // 1000 < runtime.value // 1000:
         raise InputError(
-            f'processor "gpu": found a driver for CUDA {_version(driver.value)}; needed: {_version(runtime.value)}, with '
-            "which the kernels were built, or kernels built with an older one"
+            f'processor "gpu": found a driver for CUDA {_version(driver.value)}; needed: {_version(runtime.value)}, '
+            "with which the kernels were built, or kernels built with an older one"
         )
     if count.value == 0:
         raise InputError('processor "gpu": the driver shows no card; needed: one, or the processor "cpu"')
@@ -337,7 +337,7 @@ def copy_bytes_per_second(into_card: bool, bytes: int = 1 << 28, runs: int = 5) 
 
 
 class Pinned:
-    """Has the card copy from and to an array of the host at full speed, until `end`; where it cannot, copies are slower."""
+    """Has the card copy from and to an array of the host at full speed, until `end`; else copies are slower."""
 
     def __init__(self, array: np.ndarray) -> None:
         self._array, self._address = array, array.ctypes.data

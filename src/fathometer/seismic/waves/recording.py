@@ -61,8 +61,9 @@ class Receivers:
 
 
 class LineExchange:
-    """Lines that a rank takes for receivers of others, and those that others take for its own. Rows outside the grid, to
-    which boxes reach where its padding is thin, have lines of zeros.
+    """Lines that a rank takes for receivers of others, and those that others take for its own.
+
+    Rows outside the grid, to which boxes reach where its padding is thin, have lines of zeros.
 
     Args:
         comm, block: of the ranks that share the grid. points: some, of which each touches this rank's rows. owners:
