@@ -5,7 +5,8 @@
 BIN := .venv/bin
 STAMPS := .venv/stamps
 WHEEL := build/wheel
-KERNELS := $(wildcard $(addprefix src/fathometer/native/,*.cpp *.hpp */*.cpp */*.hpp))
+CARD := $(wildcard $(addprefix src/fathometer/native/cuda/,*.cu *.hpp)) # kernels for graphics cards: `make cuda`
+KERNELS := $(filter-out $(CARD),$(wildcard $(addprefix src/fathometer/native/,*.cpp *.hpp */*.cpp */*.hpp)))
 GENERATED := $(addprefix src/fathometer/native/profile/,functions.toml generate.py)
 TYPES := src/fathometer/_native/__init__.pyi # the build makes it
 PIP := flock $(STAMPS)/lock $(BIN)/python -m pip --disable-pip-version-check --quiet
@@ -71,7 +72,7 @@ lint: dev ## style and types
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/mypy src
-	@$(BIN)/clang-format --dry-run -Werror $(KERNELS)
+	@$(BIN)/clang-format --dry-run -Werror $(KERNELS) $(CARD) tests/support/emulated_cuda.hpp
 
 bench: dev ## the benchmarks
 	@$(RUN) benchmarks $(ARGS)
