@@ -1,5 +1,5 @@
-"""Run by test_card_ranks.py under mpirun: propagates each case on the card, on every arrangement of these ranks, beside the
-processors on one rank, and prints what differs. `python card_ranks_program.py`
+"""Run by test_card_ranks.py under mpirun: propagates each case on the card, on every arrangement of these ranks, beside
+the processors on one rank, and prints what differs. `python card_ranks_program.py`
 """
 
 import sys

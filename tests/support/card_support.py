@@ -1,5 +1,5 @@
-"""The kernels of a graphics card that tests use: the real ones where there is a card, else the same files compiled for the
-processor (emulated_cuda.hpp), once for all tests and runs.
+"""The kernels of a graphics card that tests use: the real ones where there is a card, else the same files compiled for
+the processor (emulated_cuda.hpp), once for all tests and runs.
 
 FATHOMETER_TEST_PROCESSOR chooses what the wavefields of all tests are stepped by: gpu (`make test-gpu`), a card that is
 there; emulated, what stands for one, slowly; nothing, the processors, but for the tests of the card themselves.

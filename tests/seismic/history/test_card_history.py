@@ -1,5 +1,5 @@
-"""The history of a source wavefield with a graphics card, or with what stands for one: records have the bytes, and images
-the bits, of those without a card."""
+"""The history of a source wavefield with a graphics card, or with what stands for one: records have the bytes, and
+images the bits, of those without a card."""
 
 import numpy as np
 import pytest

@@ -1,5 +1,5 @@
-"""Surveys that ask for a graphics card, or may take one: on ranks, with receivers between cells, and where there is no card,
-or too little of it. On what stands for a card, whose driver and memory are told by the environment."""
+"""Surveys that ask for a graphics card, or may take one: on ranks, with receivers between cells, and where there is no
+card, or too little of it. On what stands for a card, whose driver and memory are told by the environment."""
 
 import os
 import re
