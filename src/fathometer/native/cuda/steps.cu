@@ -18,7 +18,6 @@ namespace {
 
 constexpr int R = FATHOMETER_RADIUS, S = (R + 1) / 2;
 
-// What measured fastest on an H100: cells along z that a thread has of float, and rows of a tile.
 enum class Sides { none, sponge, layers };
 
 // A tile's cells: V along z for each thread of a warp, a warp for each y. Of what was measured on an H200, 1, 2 and 4 by 8
