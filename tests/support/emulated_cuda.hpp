@@ -85,8 +85,8 @@ inline std::unique_ptr<Fibre> new_fibre() {
 inline void run_block(bool meets) {
     const unsigned threads = thread_count.x * thread_count.y * thread_count.z;
     auto be = [](unsigned t) {
-        thread_place = dim3(t % thread_count.x, t / thread_count.x % thread_count.y,
-                            t / thread_count.x / thread_count.y);
+        thread_place =
+            dim3(t % thread_count.x, t / thread_count.x % thread_count.y, t / thread_count.x / thread_count.y);
     };
     if (!meets) {
         for (unsigned t = 0; t < threads; ++t) {
@@ -227,7 +227,8 @@ inline cudaError_t cudaMemcpyAsync(void *to, const void *from, std::size_t bytes
 inline cudaError_t cudaMemcpy2D(void *to, std::size_t to_pitch, const void *from, std::size_t from_pitch,
                                 std::size_t width, std::size_t height, cudaMemcpyKind) {
     for (std::size_t row = 0; row < height; ++row)
-        std::memcpy(static_cast<char *>(to) + row * to_pitch, static_cast<const char *>(from) + row * from_pitch, width);
+        std::memcpy(static_cast<char *>(to) + row * to_pitch, static_cast<const char *>(from) + row * from_pitch,
+                    width);
     return cudaSuccess;
 }
 inline cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }

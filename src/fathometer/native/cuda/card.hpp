@@ -1,6 +1,6 @@
-// What kernels for a graphics card are written with. nvcc compiles them; tests compile the same files with a C++ compiler
-// and tests/support/emulated_cuda.hpp, which runs blocks of threads one after the other: so that all but speed is tested
-// on machines without a card.
+// What kernels for a graphics card are written with. nvcc compiles them; tests compile the same files with a C++
+// compiler and tests/support/emulated_cuda.hpp, which runs blocks of threads one after the other: so that all but speed
+// is tested on machines without a card.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Plain functions for ctypes (seismic/waves/card_library.py): none throws; what went wrong is text in `error`, of `room`
-// bytes, and the result is not 0 (or null).
+// Plain functions for ctypes (seismic/waves/card_library.py): none throws; what went wrong is text in `error`, of
+// `room` bytes, and the result is not 0 (or null).
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -52,12 +52,8 @@ int card_use(int number, char *name, int name_room, int64_t *numbers, char *erro
         std::size_t free = 0, total = 0;
         require(cudaMemGetInfo(&free, &total), "memory of the card");
         std::snprintf(name, static_cast<std::size_t>(name_room), "%s", properties.name);
-        const int64_t all[6] = {properties.major,
-                                properties.minor,
-                                properties.multiProcessorCount,
-                                int64_t(total),
-                                int64_t(free),
-                                properties.l2CacheSize};
+        const int64_t all[6] = {properties.major, properties.minor, properties.multiProcessorCount,
+                                int64_t(total),   int64_t(free),    properties.l2CacheSize};
         for (int n = 0; n < 6; ++n)
             numbers[n] = all[n];
     });
@@ -136,9 +132,8 @@ int wave_add_layer(void *handle, const LayerShape *shape, char *error, int room)
 void *points_new(void *handle, int64_t count, const int64_t *first, const int32_t *cells, const void *weight,
                  const int64_t *column, int receivers, char *error, int room) {
     void *points = nullptr;
-    guarded(error, room, [&] {
-        points = wave_of(handle).points(count, first, cells, weight, column, receivers != 0).release();
-    });
+    guarded(error, room,
+            [&] { points = wave_of(handle).points(count, first, cells, weight, column, receivers != 0).release(); });
     return points;
 }
 void points_delete(void *handle) { delete static_cast<AnyPoints *>(handle); }
@@ -191,7 +186,8 @@ int wave_decode(void *handle, const void *cells, const void *scales, const int64
                 char *error, int room) {
     return guarded(error, room, [&] { wave_of(handle).decode(cells, scales, n, bits, volume); });
 }
-int wave_begin_copy(void *handle, int64_t buffer, void *card, void *host, int64_t bytes, int in, char *error, int room) {
+int wave_begin_copy(void *handle, int64_t buffer, void *card, void *host, int64_t bytes, int in, char *error,
+                    int room) {
     return guarded(error, room, [&] { wave_of(handle).begin_copy(buffer, card, host, bytes, in != 0); });
 }
 int wave_await_copy(void *handle, int64_t buffer, char *error, int room) {

@@ -91,7 +91,8 @@ class Stream {
 class Event {
   public:
     explicit Event(bool timed = false) {
-        require(cudaEventCreateWithFlags(&event, timed ? cudaEventDefault : cudaEventDisableTiming), "event of the card");
+        require(cudaEventCreateWithFlags(&event, timed ? cudaEventDefault : cudaEventDisableTiming),
+                "event of the card");
     }
     Event(const Event &) = delete;
     ~Event() { (void)cudaEventDestroy(event); }

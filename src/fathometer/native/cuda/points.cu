@@ -38,8 +38,9 @@ Points<T>::Points(int points, const int64_t *first, const int32_t *count, const 
         reach.insert(reach.end(), {int(std::max<int64_t>(low, 0)), int(std::min(high, n[2]))});
     }
     std::vector<Real<T>> weights(weight, weight + 3 * max_weights * int64_t(points));
-    view = {keep(firsts), keep(counts), keep(weights), keep(columns), keep(rows),  keep(starts),     keep(ends),
-            keep(all),    keep(reach),  keep(lines),   keep(first_line), points, int(starts.size()), int(lines.size() / 3)};
+    view = {keep(firsts),     keep(counts), keep(weights),      keep(columns),        keep(rows),
+            keep(starts),     keep(ends),   keep(all),          keep(reach),          keep(lines),
+            keep(first_line), points,       int(starts.size()), int(lines.size() / 3)};
 }
 
 template <class T> template <class V> const V *Points<T>::keep(const std::vector<V> &values) {

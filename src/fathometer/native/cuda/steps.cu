@@ -1,13 +1,13 @@
 // The kernels of time steps, compiled once for each reach R of the stencil (FATHOMETER_RADIUS).
 //
-// A block of threads has a tile of cells across y and z and goes through some planes x. A thread keeps the 2 R + 1 cells
-// of u along x in registers: each plane is loaded once for the derivative along x. Neighbours along y and z come out of
-// shared memory, which has room for two planes: one is filled, beside the threads, while they work on the other, and
-// they meet once a plane. What a cell needs beside is read from memory once: 36 bytes (VTI, float) are moved for a cell,
-// and what tiles share lies in the second-level cache.
+// A block of threads has a tile of cells across y and z and goes through some planes x. A thread keeps the 2 R + 1
+// cells of u along x in registers: each plane is loaded once for the derivative along x. Neighbours along y and z come
+// out of shared memory, which has room for two planes: one is filled, beside the threads, while they work on the other,
+// and they meet once a plane. What a cell needs beside is read from memory once: 36 bytes (VTI, float) are moved for a
+// cell, and what tiles share lies in the second-level cache.
 //
-// Cells inside, far from all sides that absorb, have kernels of their own: those of layers are many times as long, and a
-// multiprocessor's cache of instructions is small.
+// Cells inside, far from all sides that absorb, have kernels of their own: those of layers are many times as long, and
+// a multiprocessor's cache of instructions is small.
 //
 // The order of all sums is that of the processors' kernels (core/row.hpp, acoustic/row.hpp, acoustic/pml_rows.hpp).
 #include "steps.hpp"
@@ -20,10 +20,9 @@ constexpr int R = FATHOMETER_RADIUS, S = (R + 1) / 2;
 
 enum class Sides { none, sponge, layers };
 
-// A tile's cells: V along z for each thread of a warp, a warp for each y. Of what was measured on an H200, 1, 2 and 4 by 8
-// and 16, this is the fastest for all orders but 16, where 4 by 8 is as fast.
-template <class T, Sides sides>
-constexpr int numbers = sides == Sides::layers || sizeof(T) == 8 ? 1 : 2;
+// A tile's cells: V along z for each thread of a warp, a warp for each y. Of what was measured on an H200, 1, 2 and 4
+// by 8 and 16, this is the fastest for all orders but 16, where 4 by 8 is as fast.
+template <class T, Sides sides> constexpr int numbers = sides == Sides::layers || sizeof(T) == 8 ? 1 : 2;
 template <bool Y> constexpr int rows = Y ? 8 : 1;
 constexpr int fewest_planes = 16, most_planes = 64; // that a block goes through
 constexpr int plenty = 8 * 132 * 2;                 // blocks: a card has about so many at a time, eight times over
@@ -232,7 +231,8 @@ __device__ __forceinline__ void step_tile(const View<T> &w, const Boxes &boxes, 
                 if (any)
                     h.lane[v] = h.lane[v] + sum;
                 if (cell)
-                    absorb_all<2>(w, i, j, kv, Real<T>(l.lane[v]), [&](Real<T> added) { l.lane[v] = l.lane[v] + added; });
+                    absorb_all<2>(w, i, j, kv, Real<T>(l.lane[v]),
+                                  [&](Real<T> added) { l.lane[v] = l.lane[v] + added; });
             } else if constexpr (Y)
                 h.lane[v] = h.lane[v] + in_row.lane[v];
             Real<T> m[Equation::models], now[fields], grown[fields], next[fields];
@@ -271,10 +271,13 @@ __device__ __forceinline__ void step_tile(const View<T> &w, const Boxes &boxes, 
 constexpr int half_threads = 128, half_points_of_a_block = 2048;
 
 // Rows along z of a layer's half points that a block of threads advances.
-__host__ __device__ inline int half_rows(const Box &box) { return max(1, half_points_of_a_block / (box.hi[2] - box.lo[2])); }
+__host__ __device__ inline int half_rows(const Box &box) {
+    return max(1, half_points_of_a_block / (box.hi[2] - box.lo[2]));
+}
 
 template <int axis, class T>
-__device__ inline void step_half_point(const View<T> &w, const Layer<T> &layer, const Real<T> *now, int i, int j, int k) {
+__device__ inline void step_half_point(const View<T> &w, const Layer<T> &layer, const Real<T> *now, int i, int j,
+                                       int k) {
     if (!w.active(axis == 0 ? i - S + 1 : i, axis == 1 ? j - S + 1 : j, w.step))
         return;
     const int half = axis == 0 ? i : axis == 1 ? j : k, n = half - layer.half_lo, at = half - layer.cell_lo + S;
@@ -317,23 +320,24 @@ void half_points(const View<T> &w, const int (&lo)[3], const int (&hi)[3], cudaS
         box.hi[axis] = max(min(hi[axis], layer.half_hi), box.lo[axis]);
         boxes.box[number] = box;
         boxes.start[number] = boxes.blocks;
-        boxes.blocks += box.empty() ? 0 : int(parts_of((box.hi[0] - box.lo[0]) * int64_t(box.hi[1] - box.lo[1]), half_rows(box)));
+        boxes.blocks +=
+            box.empty() ? 0 : int(parts_of((box.hi[0] - box.lo[0]) * int64_t(box.hi[1] - box.lo[1]), half_rows(box)));
         boxes.count = number + 1;
     }
     launch(&step_half_points<T>, dim3(boxes.blocks), dim3(half_threads), stream, w, boxes, Equation::along);
 }
 
 template <class Equation, bool Y, class T>
-__global__ void __launch_bounds__(warp * rows<Y>)
+__global__ void __launch_bounds__(warp *rows<Y>)
     step_damped_cells(const __grid_constant__ View<T> w, const __grid_constant__ Boxes boxes, int planes) {
     __shared__ Tile<T, Y, numbers<T, Sides::sponge>> plane[2];
     step_tile<Equation, Y, Sides::sponge>(w, boxes, int(blockIdx.x), planes, plane);
 }
 
-// Blocks of cells in layers come between those inside, evenly: they wait for their instructions and for many small loads,
-// while the others wait for memory.
+// Blocks of cells in layers come between those inside, evenly: they wait for their instructions and for many small
+// loads, while the others wait for memory.
 template <class Equation, bool Y, class T>
-__global__ void __launch_bounds__(warp * rows<Y>)
+__global__ void __launch_bounds__(warp *rows<Y>)
     step_cells(const __grid_constant__ View<T> w, const __grid_constant__ Boxes inside,
                const __grid_constant__ Boxes layers, int planes) {
     __shared__ union {

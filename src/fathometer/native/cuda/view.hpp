@@ -42,7 +42,7 @@ struct Boxes {
 template <class T> struct Layer {
     int axis, cell_lo, cell_hi, half_lo, half_hi;
     Real<T> *psi, *zeta;
-    int64_t psi_stride[2], zeta_stride[2];                              // of x and y
+    int64_t psi_stride[2], zeta_stride[2];                        // of x and y
     const Real<T> *psi_gain, *psi_decay, *zeta_gain, *zeta_decay; // from half_lo, from cell_lo on
 };
 
@@ -100,8 +100,7 @@ struct Vti {
         return Real<T>(T(0.5)) * (field[0][k] + field[1][k]);
     }
 
-    template <class T>
-    __device__ static void inject(const Real<T> (&m)[models], Real<T> f, Real<T> (&value)[fields]) {
+    template <class T> __device__ static void inject(const Real<T> (&m)[models], Real<T> f, Real<T> (&value)[fields]) {
         const Real<T> half = f * Real<T>(T(0.5));
         value[0] = value[0] + (m[0] + m[1]) * half;
         value[1] = value[1] + (m[1] + m[2]) * half;
@@ -128,8 +127,7 @@ struct Isotropic {
         return field[0][k];
     }
 
-    template <class T>
-    __device__ static void inject(const Real<T> (&m)[models], Real<T> f, Real<T> (&value)[fields]) {
+    template <class T> __device__ static void inject(const Real<T> (&m)[models], Real<T> f, Real<T> (&value)[fields]) {
         value[0] = value[0] + m[0] * f;
     }
 };

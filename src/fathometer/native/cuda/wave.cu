@@ -12,9 +12,9 @@ namespace fathometer::cuda {
 
 namespace {
 
-constexpr int beyond = 1 << 30;          // further than any half point
-constexpr int64_t line = 32, widest = 64;    // numbers: where rows begin, and what a tile has along z
-constexpr int64_t margin = 8;                // rows of `active` before the owned ones (core/active.hpp)
+constexpr int beyond = 1 << 30;           // further than any half point
+constexpr int64_t line = 32, widest = 64; // numbers: where rows begin, and what a tile has along z
+constexpr int64_t margin = 8;             // rows of `active` before the owned ones (core/active.hpp)
 
 int64_t padded(int64_t n, int64_t to) { return parts_of(n, to) * to; }
 
@@ -101,8 +101,9 @@ template <class T> class BoundPoints : public AnyPoints {
         const int64_t row = points.view.lines;
         if (std::size_t((filled + 1) * row) * sizeof(T) > room.bytes()) {
             Memory more(std::max<int64_t>(2 * filled, 16) * std::max<int64_t>(row, 1) * sizeof(T));
-            require(cudaMemcpyAsync(more.data(), room.data(), filled * row * sizeof(T), cudaMemcpyDeviceToDevice, stream),
-                    "copy on the card");
+            require(
+                cudaMemcpyAsync(more.data(), room.data(), filled * row * sizeof(T), cudaMemcpyDeviceToDevice, stream),
+                "copy on the card");
             require(cudaStreamSynchronize(stream), "time steps on the card");
             room = std::move(more);
         }
@@ -202,9 +203,8 @@ template <class T> class Wave : public AnyWave {
 
     std::unique_ptr<AnyPoints> points(int64_t count, const int64_t *first, const int32_t *cells, const void *weight,
                                       const int64_t *column, bool receivers) override {
-        return std::make_unique<BoundPoints<T>>(Points<T>(int(count), first, cells, static_cast<const T *>(weight),
-                                                          column, shape.n, receivers),
-                                                compute);
+        return std::make_unique<BoundPoints<T>>(
+            Points<T>(int(count), first, cells, static_cast<const T *>(weight), column, shape.n, receivers), compute);
     }
 
     void reset(const int32_t *first, int64_t rows, int64_t stride) override {
@@ -361,13 +361,15 @@ template <class T> class Wave : public AnyWave {
     void encode(const void *volume, const int64_t n[3], int bits, void *cells, void *scales) override {
         const int shape_of[3] = {int(n[0]), int(n[1]), int(n[2])};
         pictures.begin(compute);
-        cuda::encode(static_cast<const Real<T> *>(volume), shape_of, bits, cells, static_cast<float *>(scales), compute);
+        cuda::encode(static_cast<const Real<T> *>(volume), shape_of, bits, cells, static_cast<float *>(scales),
+                     compute);
         pictures.end(compute);
     }
     void decode(const void *cells, const void *scales, const int64_t n[3], int bits, void *volume) override {
         const int shape_of[3] = {int(n[0]), int(n[1]), int(n[2])};
         pictures.begin(compute);
-        cuda::decode(cells, static_cast<const float *>(scales), shape_of, bits, static_cast<Real<T> *>(volume), compute);
+        cuda::decode(cells, static_cast<const float *>(scales), shape_of, bits, static_cast<Real<T> *>(volume),
+                     compute);
         pictures.end(compute);
     }
 

@@ -15,8 +15,8 @@ namespace fathometer::cuda {
 struct Shape {
     int64_t radius, has_y, fields, free_surface, depth; // planes of the halos
     int64_t n[3];
-    int64_t cut[3][2]; // axis, low and high side: the cells beyond belong to another rank
-    const void *weights, *staggered, *eta_dt[3];          // [axis][R + 1], [axis][(R + 1) / 2]; null: no sponge
+    int64_t cut[3][2];                           // axis, low and high side: the cells beyond belong to another rank
+    const void *weights, *staggered, *eta_dt[3]; // [axis][R + 1], [axis][(R + 1) / 2]; null: no sponge
     const void *model[3];
     int64_t model_stride[2]; // in numbers
 };
@@ -54,7 +54,7 @@ class AnyPoints {
   public:
     virtual ~AnyPoints() = default;
     virtual void add_up(void *recorded, int64_t columns) = 0; // [step][column] of the host
-    virtual void lines(void *to) = 0;                       // [step][line] of the host
+    virtual void lines(void *to) = 0;                         // [step][line] of the host
 };
 
 class AnyWave {
@@ -73,9 +73,10 @@ class AnyWave {
     virtual void image(const ImagingStep &imaging) = 0; // of "now"
     virtual int64_t first_nonfinite() = 0;
     // Cells of a field's level, from or to a contiguous array of the host; `wait`: until it is there.
-    virtual void copy(int field, int level, const int64_t lo[3], const int64_t hi[3], void *host, bool in, bool wait) = 0;
-    virtual bool copied() = 0;        // whether copies that were not waited for have ended
-    virtual void wait_for_copies() = 0; // until they have
+    virtual void copy(int field, int level, const int64_t lo[3], const int64_t hi[3], void *host, bool in,
+                      bool wait) = 0;
+    virtual bool copied() = 0;            // whether copies that were not waited for have ended
+    virtual void wait_for_copies() = 0;   // until they have
     virtual int64_t memories() const = 0; // of layers
     virtual int64_t memory_bytes(int64_t number) const = 0;
     virtual void copy_memory(int64_t number, void *host, bool in) = 0;
@@ -86,7 +87,7 @@ class AnyWave {
     virtual void begin_copy(int64_t buffer, void *card, void *host, int64_t bytes, bool in) = 0;
     virtual void await_copy(int64_t buffer) = 0; // by the steps that follow
     virtual void used(int64_t buffer) = 0;       // by the steps before
-    virtual void settle() = 0; // until all is done
+    virtual void settle() = 0;                   // until all is done
     virtual Account account() = 0;
 };
 
