@@ -155,6 +155,7 @@ def test_defaults() -> None:
         "ranks_per_shot": "auto",
         "memory_budget": 0.7,
         "patience": 600.0,
+        "processor": "auto",
         "decomposition": "auto",
     }
     assert resolved["output"] == {"directory": "out", "image": "image.rsf"}

@@ -11,7 +11,6 @@ from support import Medium, heterogeneous, ricker
 from fathometer.base.errors import NotFiniteError
 from fathometer.parallel.decomposition import Decomposition
 from fathometer.seismic.waves.boundary import Pml, Sponge
-from fathometer.seismic.waves.card_library import call
 from fathometer.seismic.waves.card_memory import card_wavefield_bytes
 from fathometer.seismic.waves.cone import ActiveRows
 from fathometer.seismic.waves.propagator import Correlation
@@ -202,4 +201,3 @@ def test_what_was_taken_of_the_card_is_given_back(emulated):
     medium.propagator.close()
     del medium
     assert free_bytes(0) == before
-    assert call("card_allocate", 1 << 20)
