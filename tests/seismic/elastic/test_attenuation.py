@@ -3,17 +3,39 @@
 import numpy as np
 import pytest
 
-from fathometer.seismic.elastic.attenuation import BAND, GOOD_QUALITY, LEAST_QUALITY, Attenuation
+from fathometer.seismic.elastic.attenuation import (
+    GOOD_QUALITY,
+    LEAST_QUALITY,
+    NARROW,
+    WIDE,
+    Attenuation,
+    band_ratio,
+)
+from fathometer.seismic.traces.wavelet import OrmsbyWavelet, RickerWavelet
+
+WITHIN = {  # largest error by quality
+    WIDE: {1000.0: 0.025, 50.0: 0.025, 20.0: 0.03, GOOD_QUALITY: 0.05, LEAST_QUALITY: 0.14},
+    NARROW: {1000.0: 0.013, 100.0: 0.01, 50.0: 0.01, 20.0: 0.01, GOOD_QUALITY: 0.025, LEAST_QUALITY: 0.075},
+}
 
 
-def test_quality_is_constant_over_the_band():
-    fit = Attenuation(25.0, 10.0)
+@pytest.mark.parametrize("ratio", WITHIN)
+def test_quality_is_constant_over_the_band(ratio):
+    fit = Attenuation(25.0, 10.0, ratio)
     low, high = fit.band
-    assert (low, high) == (25.0 / BAND, 25.0)
+    assert (low, high) == (25.0 / ratio, 25.0)
     frequencies = np.geomspace(low, high, 400)
-    for quality, largest in ((1000.0, 0.025), (50.0, 0.025), (20.0, 0.03), (GOOD_QUALITY, 0.05), (LEAST_QUALITY, 0.14)):
-        error = fit.quality(quality, frequencies) / quality - 1
-        assert np.abs(error).max() < largest
+    for quality, largest in WITHIN[ratio].items():
+        error = np.abs(fit.quality(quality, frequencies) / quality - 1).max()
+        assert error < largest
+        assert fit.largest_error(quality) == pytest.approx(error, rel=0.02)
+    assert fit.largest_error(np.inf) == 0
+
+
+def test_the_band_is_as_wide_as_the_source_needs():
+    assert band_ratio(RickerWavelet(12.0)) == NARROW
+    assert band_ratio(OrmsbyWavelet((5.0, 8.0, 30.0, 40.0))) == NARROW
+    assert band_ratio(OrmsbyWavelet((0.2, 0.4, 30.0, 40.0))) == WIDE
 
 
 def test_velocity_holds_at_the_reference_frequency_and_grows_as_constant_quality_has_it():

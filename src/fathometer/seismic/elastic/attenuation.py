@@ -9,8 +9,10 @@ see the harmonic mean m of the three, Q = Re m / Im m and c = sqrt(M / rho) / Re
 Seism. Soc. Am. 93(1)); the defects d_l, with the mechanisms' coarse grain in them, are fitted to that by least squares,
 so that low Q is right too. M is such that c is the model's velocity at the reference frequency.
 
-The fit holds from a fiftieth of the highest frequency of the source up to it. Its largest error there is 2 % at
-Q = 1000, 3 % at 20, 5 % at 10 and 14 % at 5, below which a defect comes near 1, where the relaxed modulus would vanish.
+The fit holds over the source's band: from a twentieth of its highest frequency up to it where the source has next to
+nothing below, as a Ricker wavelet, else from a fiftieth. Its largest error there is 0.8 % at Q from 20 to 100, 1.2 % at
+1000, 2.6 % at 10 and 7 % at 5 (narrow band), or 3, 5 and 14 % at 20, 10 and 5 (wide band). At lower Q a defect comes
+near 1, where the relaxed modulus would vanish.
 """
 
 from __future__ import annotations
@@ -20,11 +22,14 @@ from functools import cached_property
 
 import numpy as np
 
+from fathometer.seismic.traces.wavelet import Wavelet
+
 LEAST_QUALITY = 5.0  # that is computed
 GOOD_QUALITY = 11.0  # from which on the error stays below 5 %
-BAND = 50.0  # highest over lowest frequency of the fit
-# Frequencies of the mechanisms as powers of the band below its upper end: least error for Q from 20 to 1000.
-_PLACES = (1.0, 0.48, -0.04)
+NARROW, WIDE = 20.0, 50.0  # highest over lowest frequency of the fit
+QUIET = 0.1  # of the source's largest amplitude: what it may have below a narrow band
+# Frequencies of the mechanisms as powers of the band below its upper end: least error for Q from 20 to 100, to 1000.
+_PLACES = {NARROW: (1.055, 0.48, -0.12), WIDE: (1.0, 0.48, -0.04)}
 _FREQUENCIES = 50  # of the fit
 _QUALITIES = 81  # 1 / Q of the table that is interpolated, from 0 to the least quality
 
@@ -35,20 +40,22 @@ class Attenuation:
 
     Attributes:
         highest: frequency of the source, Hz. reference: frequency at which the model's velocities hold, Hz.
+        ratio: highest over lowest frequency of the band, NARROW or WIDE.
     """
 
     highest: float
     reference: float
+    ratio: float = WIDE
 
     @property
     def band(self) -> tuple[float, float]:
         """Frequencies between which Q is constant, Hz."""
-        return self.highest / BAND, self.highest
+        return self.highest / self.ratio, self.highest
 
     @cached_property
     def times(self) -> np.ndarray:
         """Relaxation times of the three mechanisms, (3,) float64, s."""
-        return np.asarray(BAND ** np.array(_PLACES) / (2 * np.pi * self.highest))
+        return np.asarray(self.ratio ** np.array(_PLACES[self.ratio]) / (2 * np.pi * self.highest))
 
     def decay(self, dt: float) -> tuple[float, float, float]:
         """exp(-dt / relaxation time) of the three mechanisms; dt in s."""
@@ -77,6 +84,12 @@ class Attenuation:
         m = self.modulus(quality, frequencies)
         return np.asarray(m.real / m.imag)
 
+    def largest_error(self, quality: float) -> float:
+        """Of Q in the band, relative, where `quality` is asked for; 0 for infinity."""
+        if np.isinf(quality):
+            return 0.0
+        return float(np.abs(self.quality(quality, np.geomspace(*self.band, 200)) / quality - 1).max())
+
     def velocity(self, quality: float, frequencies: np.ndarray) -> np.ndarray:
         """Phase velocity over that at the reference frequency, (n,), at frequencies (n,), Hz."""
         slowness = (self.modulus(quality, frequencies) ** -0.5).real
@@ -94,6 +107,15 @@ class Attenuation:
         scaled, stiffening = defect / inverse[:, None], slowness**2
         inverse[0], stiffening[0] = 0.0, 1.0
         return inverse, scaled, stiffening
+
+
+def band_ratio(wavelet: Wavelet) -> float:
+    """NARROW where the wavelet has next to nothing below such a band, else WIDE."""
+    step, count = 1 / (8 * wavelet.fmax), 4096
+    times = step * np.arange(count, dtype=np.float64) - wavelet.lead
+    spectrum = np.abs(np.fft.rfft(wavelet(np.asarray(times, np.float64))))
+    below = np.fft.rfftfreq(count, step) <= wavelet.fmax / NARROW
+    return NARROW if spectrum[below].max() <= QUIET * spectrum.max() else WIDE
 
 
 def _mean(defects: np.ndarray, times: np.ndarray, frequencies: np.ndarray) -> np.ndarray:

@@ -74,6 +74,10 @@ class ElasticModelling(Modelling):
                     assert keys is not None
                     check_stored(path, snapshot_info(self.setup.grid, keys), strategy)
             announce(self.setup.run, self.context)
+            if (fit := self.setup.attenuation) is not None:
+                low, high = fit.band
+                error = 100 * self.setup.attenuation_error
+                self.context.say(f"attenuation: Q within {error:.1f} % of the model's from {low:.3g} to {high:.3g} Hz")
         return self.setup.run
 
     @property

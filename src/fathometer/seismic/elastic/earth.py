@@ -15,10 +15,11 @@ import numpy as np
 from fathometer.grid.grid import Grid
 from fathometer.parallel.collectives import allreduce
 from fathometer.parallel.decomposition import Decomposition, Index3
-from fathometer.seismic.elastic.attenuation import GOOD_QUALITY, Attenuation
+from fathometer.seismic.elastic.attenuation import GOOD_QUALITY, Attenuation, band_ratio
 from fathometer.seismic.elastic.checks import check_model
 from fathometer.seismic.model.earth import EarthFiles
 from fathometer.seismic.survey import Survey
+from fathometer.seismic.traces.wavelet import Wavelet
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -35,7 +36,8 @@ class ElasticEarth:
         attenuation: of the run; None: none.
         slowest, fastest: velocities of the whole model, m/s: the slowest of S waves, and of P waves in fluids.
         time_step_limit: largest stable dt, s.
-        lossy: cells of the model where Q is too low for its fit to be within 5 %.
+        lossy: cells of the model where Q is too low for its fit to be within 5 %. least_quality: of qp and qs, infinity
+            without attenuation.
         contrast: largest over smallest P velocity, or S velocity of solids, whichever is more.
         contacts: of all pairs of cells side by side, the share that is a fluid and a solid; or of those in the
             outermost cells of a side with a layer, which repeats them, where it is more.
@@ -52,9 +54,15 @@ class ElasticEarth:
     fastest: float
     time_step_limit: float
     lossy: int
+    least_quality: float
     contrast: float
     contacts: float
     hard: tuple[str, ...] = ()
+
+    @property
+    def attenuation_error(self) -> float:
+        """The largest relative error of Q in the band, at the lowest Q of the model; 0 without attenuation."""
+        return 0.0 if self.attenuation is None else self.attenuation.largest_error(self.least_quality)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -63,7 +71,8 @@ class ElasticEarth:
             return self.hard
         return (
             *self.hard,
-            f"qp or qs is below {GOOD_QUALITY:g} in {self.lossy} cells: there Q is off by more than 5 % (14 % at 5)",
+            f"qp or qs is below {GOOD_QUALITY:g} in {self.lossy} cells: there Q is off by up to "
+            f"{100 * self.attenuation_error:.0f} %",
         )
 
 
@@ -100,8 +109,10 @@ def read_earth(
     files.check_order(comm)
     vp, vs = parts["vp"], parts["vs"]
     slowest = float(np.where(vs > 0, vs, vp).min())
-    lossy = 0
+    lossy, least_quality = 0, math.inf
     if attenuation is not None:
+        qualities = np.minimum(parts["qp"], np.where(vs > 0, parts["qs"], np.inf))[checks.own]
+        least_quality = allreduce(comm, float(qualities.min(initial=math.inf)), "MIN")
         low = (parts["qp"] < GOOD_QUALITY) | ((parts["qs"] < GOOD_QUALITY) & (vs > 0))
         lossy = allreduce(comm, int(low[checks.own].sum()), "SUM")
     fastest = allreduce(comm, float(vp.max()), "MAX")
@@ -121,19 +132,22 @@ def read_earth(
         fastest=fastest,
         time_step_limit=2 / math.sqrt(eigenvalue),
         lossy=lossy,
+        least_quality=least_quality,
         contrast=contrast,
         contacts=contacts,
         hard=hard,
     )
 
 
-def attenuation_of(survey: Survey, highest: float, peak: float) -> Attenuation | None:
+def attenuation_of(survey: Survey, wavelet: Wavelet, peak: float) -> Attenuation | None:
     """The attenuation of a run; None where the survey has no qp and qs.
 
-    highest, peak: frequencies of its source, Hz.
+    wavelet: of its source; peak: its frequency, Hz.
     """
     keys = survey.needed_model
-    return None if keys.qp is None else Attenuation(highest, keys.reference_frequency or peak)
+    if keys.qp is None:
+        return None
+    return Attenuation(wavelet.fmax, keys.reference_frequency or peak, band_ratio(wavelet))
 
 
 def p_modulus(vp: np.ndarray, density: np.ndarray, qp: np.ndarray | None, fit: Attenuation | None) -> np.ndarray:

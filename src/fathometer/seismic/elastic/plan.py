@@ -56,7 +56,7 @@ def known_model(layout: ElasticLayout, given: tuple[float, float] | None) -> Kno
     Raises InputError where rows cannot be read, and for values that a run would refuse.
     """
     survey, files = layout.survey, layout.files
-    attenuation = attenuation_of(survey, layout.wavelet.fmax, peak_frequency(layout.wavelet))
+    attenuation = attenuation_of(survey, layout.wavelet, peak_frequency(layout.wavelet))
     if given is not None:
         quality = survey.needed_model.qp
         assumed = quality if isinstance(quality, float) else ASSUMED_QUALITY

@@ -19,6 +19,7 @@ def facts(setup: ElasticSetup) -> dict[str, Any]:
             "reference_hertz": attenuation.reference,
             "band_hertz": list(attenuation.band),
             "relaxation_seconds": attenuation.times.tolist(),
+            "largest_error": setup.attenuation_error,
         },
         "snapshots": None if survey.snapshots is None else survey.snapshots.model_dump(mode="json"),
     }

@@ -46,12 +46,14 @@ class ElasticSetup:
     """An elastic survey made ready for propagation on this rank.
 
     Attributes:
-        run: what modelling of all physics has. attenuation: None: there is none. layout: sources and components.
+        run: what modelling of all physics has. attenuation: None: there is none; its error: the largest of Q.
+        layout: sources and components.
     """
 
     run: Setup
     medium: Medium
     attenuation: Attenuation | None
+    attenuation_error: float
     layout: ElasticLayout
 
     @property
@@ -108,7 +110,7 @@ def prepare_elastic(
         layout = elastic_layout(survey, ranks=comm.size)
         ranks = layout.ranks(comm.size)
         frequency = peak_frequency(layout.wavelet)
-        attenuation = attenuation_of(survey, layout.wavelet.fmax, frequency)
+        attenuation = attenuation_of(survey, layout.wavelet, frequency)
     grid = layout.grid
     shares = Shares(Work(layout).cuts(ranks))
     block = Decomposition(grid.full_shape, ranks, comm.rank, cuts=shares.cuts)
@@ -147,7 +149,9 @@ def prepare_elastic(
         spare_bytes=spare_memory(memory, usable, comm),
         warnings=notes + layout.acquisition.notes,
     )
-    return ElasticSetup(run, medium_of(earth, grid, block.lo, dt, layout.dtype), attenuation, layout)
+    return ElasticSetup(
+        run, medium_of(earth, grid, block.lo, dt, layout.dtype), attenuation, earth.attenuation_error, layout
+    )
 
 
 def _boundary(layout: ElasticLayout, earth: ElasticEarth) -> MultiaxialPml:

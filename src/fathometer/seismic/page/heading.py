@@ -26,6 +26,10 @@ def heading(record: Mapping[str, Any], title: str = "", kind: str = "") -> Headi
         facts.append(("Model", f"{len(axes)}D, {kind}, {cells} cells of {size} m"))
     if results.get("weak_epsilon"):
         facts.append(("Epsilon below delta", str(results["weak_epsilon"]["summary"])))
+    if "largest_error" in (fit := results.get("attenuation") or {}):
+        low, high = fit["band_hertz"]
+        found = f"within {100 * fit['largest_error']:.1f} % of the model's from {low:.3g} to {high:.3g} Hz"
+        facts.append(("Q", f"{found}; velocities hold at {fit['reference_hertz']:g} Hz"))
     if results.get("components"):
         facts.append(("Source", f"{results['source']}; recorded: {', '.join(results['components'])}"))
     if {"shots", "traces", "samples", "sample_interval_seconds"} <= results.keys():
