@@ -12,7 +12,7 @@ PHYSICS = sorted(path.name for path in NATIVE.iterdir() if path.is_dir() and pat
 @pytest.mark.parametrize("room", ["core", *PHYSICS])
 def test_rooms_include_themselves_and_core(room):
     """What no equation has for itself knows none of them, and no physics knows another."""
-    sources = [path for path in (NATIVE / room).rglob("*") if path.suffix in (".cpp", ".hpp")]
+    sources = [path for path in (NATIVE / room).rglob("*") if path.suffix in (".cpp", ".hpp", ".cu")]
     assert sources
     for path in sources:
         for name in re.findall(r'#include "(.*)"', path.read_text()):

@@ -8,7 +8,7 @@
 #include <string>
 
 #if defined(FATHOMETER_EMULATED)
-#include "emulated_cuda.hpp"
+#include <emulated_cuda.hpp> // of the tests
 #else
 #include <cuda_runtime.h>
 #endif

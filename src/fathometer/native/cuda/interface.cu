@@ -89,9 +89,8 @@ void card_unpin(void *memory) {
 
 int card_copy(void *card, void *host, int64_t bytes, int in, char *error, int room) {
     return guarded(error, room, [&] {
-        require(cudaMemcpy(in ? card : host, in ? host : card, std::size_t(bytes),
-                           in ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost),
-                "copy between card and host");
+        copy(in ? card : host, in ? host : card, std::size_t(bytes),
+             in ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost, "copy between card and host");
     });
 }
 

@@ -14,6 +14,12 @@ inline void zero(void *memory, std::size_t bytes) {
     require(cudaStreamSynchronize(nullptr), "memory of the card");
 }
 
+// At once: a copy from memory that is not pinned may return before it has arrived.
+inline void copy(void *to, const void *from, std::size_t bytes, cudaMemcpyKind kind, const char *what) {
+    require(cudaMemcpy(to, from, bytes, kind), what);
+    require(cudaStreamSynchronize(nullptr), what);
+}
+
 // Zeroed memory of the current card.
 class Memory {
   public:
@@ -37,7 +43,7 @@ class Memory {
     std::size_t bytes() const { return size; }
     void copy_in(const void *from, std::size_t bytes) {
         if (bytes)
-            require(cudaMemcpy(at, from, bytes, cudaMemcpyHostToDevice), "copy to the card");
+            copy(at, from, bytes, cudaMemcpyHostToDevice, "copy to the card");
     }
 
   private:

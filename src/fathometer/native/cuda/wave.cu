@@ -353,9 +353,8 @@ template <class T> class Wave : public AnyWave {
     void copy_memory(int64_t number, void *host, bool in) override {
         settle();
         Memory &memory = layer_memories.at(number);
-        require(cudaMemcpy(in ? memory.data() : host, in ? host : memory.data(), memory.bytes(),
-                           in ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost),
-                "copy of absorbing layers");
+        cuda::copy(in ? memory.data() : host, in ? host : memory.data(), memory.bytes(),
+                   in ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost, "copy of absorbing layers");
     }
 
     void encode(const void *volume, const int64_t n[3], int bits, void *cells, void *scales) override {
