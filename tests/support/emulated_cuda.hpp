@@ -1,6 +1,7 @@
 // A card of graphics for tests, in a processor: what native/cuda asks of CUDA, in as few words as possible. Blocks of
 // threads run one after the other; threads of a block that meet are fibres, which give way to one another where they
-// meet. Memory of the card is memory of the host, and what is asked of a stream is done at once. Denormal results are
+// meet. Memory of the card is memory of the host, and what is asked of a stream is done at once. But what is asked of
+// the stream that is nobody's, copies to the card and zeros, is done when it is waited for. Denormal results are
 // flushed, as on a card.
 #pragma once
 
@@ -11,6 +12,8 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <setjmp.h>
@@ -131,6 +134,12 @@ inline std::int64_t memory_bytes() { // of the card
 }
 inline std::int64_t used_bytes = 0;
 
+inline std::vector<std::function<void()>> asked; // of the stream that is nobody's
+inline void do_asked() {
+    for (const auto &work : std::exchange(asked, {}))
+        work();
+}
+
 } // namespace emulated
 
 #define threadIdx emulated::thread_place
@@ -194,6 +203,7 @@ inline cudaError_t cudaMalloc(void **at, std::size_t bytes) {
 inline cudaError_t cudaFree(void *at) {
     if (!at)
         return cudaSuccess;
+    emulated::do_asked();
     std::size_t bytes;
     std::memcpy(&bytes, static_cast<char *>(at) - 256, sizeof bytes);
     emulated::used_bytes -= std::int64_t(bytes);
@@ -210,19 +220,27 @@ inline cudaError_t cudaFreeHost(void *at) {
 }
 inline cudaError_t cudaHostRegister(void *, std::size_t, unsigned) { return cudaSuccess; }
 inline cudaError_t cudaHostUnregister(void *) { return cudaSuccess; }
-inline cudaError_t cudaMemset(void *at, int value, std::size_t bytes) {
+inline cudaError_t cudaMemsetAsync(void *at, int value, std::size_t bytes, cudaStream_t) {
     std::memset(at, value, bytes);
     return cudaSuccess;
 }
-inline cudaError_t cudaMemsetAsync(void *at, int value, std::size_t bytes, cudaStream_t) {
-    return cudaMemset(at, value, bytes);
+inline cudaError_t cudaMemset(void *at, int value, std::size_t bytes) {
+    emulated::asked.push_back([=] { std::memset(at, value, bytes); });
+    return cudaSuccess;
 }
-inline cudaError_t cudaMemcpy(void *to, const void *from, std::size_t bytes, cudaMemcpyKind) {
+inline cudaError_t cudaMemcpyAsync(void *to, const void *from, std::size_t bytes, cudaMemcpyKind, cudaStream_t) {
     std::memcpy(to, from, bytes);
     return cudaSuccess;
 }
-inline cudaError_t cudaMemcpyAsync(void *to, const void *from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t) {
-    return cudaMemcpy(to, from, bytes, kind);
+inline cudaError_t cudaMemcpy(void *to, const void *from, std::size_t bytes, cudaMemcpyKind kind) {
+    if (kind == cudaMemcpyHostToDevice) {
+        emulated::asked.push_back([to, bytes = std::string(static_cast<const char *>(from), bytes)] {
+            std::memcpy(to, bytes.data(), bytes.size());
+        });
+        return cudaSuccess;
+    }
+    emulated::do_asked();
+    return cudaMemcpyAsync(to, from, bytes, kind, nullptr);
 }
 inline cudaError_t cudaMemcpy2D(void *to, std::size_t to_pitch, const void *from, std::size_t from_pitch,
                                 std::size_t width, std::size_t height, cudaMemcpyKind) {
@@ -231,13 +249,23 @@ inline cudaError_t cudaMemcpy2D(void *to, std::size_t to_pitch, const void *from
                     width);
     return cudaSuccess;
 }
-inline cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
-inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned) {
-    *stream = nullptr;
+inline cudaError_t cudaDeviceSynchronize() {
+    emulated::do_asked();
     return cudaSuccess;
 }
-inline cudaError_t cudaStreamDestroy(cudaStream_t) { return cudaSuccess; }
-inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
+inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned) {
+    *stream = new int(0);
+    return cudaSuccess;
+}
+inline cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+    delete stream;
+    return cudaSuccess;
+}
+inline cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+    if (!stream)
+        emulated::do_asked();
+    return cudaSuccess;
+}
 inline cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned) { return cudaSuccess; }
 inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned) {
     *event = new double(0);
