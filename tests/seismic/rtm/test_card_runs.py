@@ -8,9 +8,21 @@ import numpy as np
 import pytest
 from card_support import forget
 from card_surveys import processor_of, results
-from cli_support import MIGRATE, MODEL, here, inputs, nothing_left, survey
+from cli_support import (
+    INTERVAL,
+    MIGRATE,
+    MODEL,
+    RECEIVERS,
+    SAMPLES,
+    SOURCE,
+    here,
+    inputs,
+    nothing_left,
+    survey,
+)
 
 from fathometer.seismic.waves.card_library import LIBRARY
+from fathometer.storage.traces.segy import GatherWriter
 
 GPU, CPU, AUTO = ({"parallel.processor": name} for name in ("gpu", "cpu", "auto"))
 
@@ -149,6 +161,24 @@ def test_a_history_that_the_card_has_no_room_for(emulated, monkeypatch, tmp_path
     folder.mkdir()
     line = refused(folder, GPU | {"history.store": "card"})
     assert re.search(r"\[history\]: card with float32 needs [\d.]+ [kM]B of the card's memory a rank, of ", line)
+
+
+def test_a_card_that_has_just_enough_memory(emulated, monkeypatch, tmp_path):
+    """A run that is not refused has all the memory that it asks for, with a few receivers too."""
+    np.save(tmp_path / "vp.npy", np.full((120, 100), 2000.0, np.float32))
+    with GatherWriter(tmp_path / "recorded.segy", SAMPLES, INTERVAL, 2) as writer:
+        writer.write(0, 7, SOURCE, RECEIVERS[10:12], np.ones((2, SAMPLES)) * np.hanning(SAMPLES))
+    path = survey(
+        tmp_path, MIGRATE | GPU | {"history.store": "disk", "propagation.boundary": {"kind": "pml", "width": 4}}
+    )
+    for bytes in range(549_000, 600_000, 3000):
+        monkeypatch.setenv("EMULATED_CARD_BYTES", str(bytes))
+        forget()
+        done = here("migrate", path, "--quiet")
+        if done.code == 0:
+            break
+        assert "too little memory on the graphics card" in done.err
+    assert 549_000 < bytes < 590_000
 
 
 def test_a_history_on_a_card_that_is_not_there(tmp_path):

@@ -15,6 +15,11 @@ namespace {
 constexpr int beyond = 1 << 30;           // further than any half point
 constexpr int64_t line = 32, widest = 64; // numbers: where rows begin, and what a tile has along z
 constexpr int64_t margin = 8;             // rows of `active` before the owned ones (core/active.hpp)
+#if defined(FATHOMETER_EMULATED)
+constexpr int64_t most_waited_for = 1 << 12;
+#else
+constexpr int64_t most_waited_for = 1 << 25; // bytes of a field that are copied at a time, where that is waited for
+#endif
 
 int64_t padded(int64_t n, int64_t to) { return parts_of(n, to) * to; }
 
@@ -209,6 +214,9 @@ template <class T> class Wave : public AnyWave {
 
     void reset(const int32_t *first, int64_t rows, int64_t stride) override {
         settle();
+        for (std::array<Turn, 2> *some : {&snapshots, &sources}) // the loop that begins has its own
+            for (Turn &turn : *some)
+                turn.memory = Memory();
         for (std::vector<Memory> *all : {&buffers, &layer_memories})
             for (Memory &memory : *all)
                 require(cudaMemsetAsync(memory.data(), 0, memory.bytes(), compute), "memory of the card");
@@ -320,6 +328,15 @@ template <class T> class Wave : public AnyWave {
         if (box.empty())
             return;
         const std::size_t bytes = (hi[0] - lo[0]) * (hi[1] - lo[1]) * (hi[2] - lo[2]) * sizeof(T);
+        if (const int64_t planes = hi[0] - lo[0], plane = int64_t(bytes) / planes, some = most_waited_for / plane;
+            wait && planes > 1 && some < planes) { // a state is as large as the field, for which there may be no room
+            for (int64_t i = lo[0]; i < hi[0]; i += std::max<int64_t>(some, 1)) {
+                const int64_t from[3] = {i, lo[1], lo[2]},
+                              to[3] = {std::min(i + std::max<int64_t>(some, 1), hi[0]), hi[1], hi[2]};
+                copy(field, of_level, from, to, static_cast<char *>(host) + (i - lo[0]) * plane, in, true);
+            }
+            return;
+        }
         if (wait)
             settle();
         // A room for each array of the host, used again: those of one exchange are under way together.

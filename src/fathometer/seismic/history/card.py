@@ -37,6 +37,7 @@ from fathometer.storage.scratch.stack import padded
 
 BITS = {"float16": 16, "int8": 8}  # of a cell, of encodings that the card knows
 BUFFERS = 2  # of the card, between it and the host's memory
+SNAPSHOTS_BESIDE = 2  # on the card, that a second wavefield writes in turns
 
 
 class Coder(Protocol):
@@ -335,7 +336,7 @@ class CardCheckpointStore(CheckpointStore):
         most_work: float = MOST_WORK,
     ) -> HistoryChoice | str:
         """Whether the card has room for a second wavefield, and the host for the rest."""
-        needs = [float(s.card_twin) for s in shares]
+        needs = [float(s.card_twin + SNAPSHOTS_BESIDE * s.snapshot) for s in shares]
         too_little = shortfall(
             "checkpoint", "the card's memory for a second wavefield", needs, [s.card for s in shares]
         )
