@@ -16,6 +16,7 @@ import platform
 import shutil
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -31,6 +32,7 @@ from fathometer.seismic.waves.card_library import LIBRARY
 CHOICE = "FATHOMETER_TEST_PROCESSOR"
 CUDA = ROOT / "src" / "fathometer" / "native" / "cuda"
 REACHES = (1, 2, 4)  # of stencils, that the emulated library has
+KEPT = 86400.0  # seconds, that a library is kept at least
 FOLDER = "fathometer-emulated-card-"  # below that of temporary files, and a user's number: kept from run to run
 FLAGS = [
     *("-std=c++20", "-O1", "-march=native", "-ffp-contract=off", "-fPIC", "-w", "-U_FORTIFY_SOURCE"),
@@ -88,8 +90,9 @@ def emulated_card() -> Path:
         if not library.is_file():
             with tempfile.TemporaryDirectory(dir=folder) as objects:
                 made = _compiled(compiler, Path(objects))
-                for old in folder.glob("*.so"):  # of other sources; who has one open keeps it
-                    old.unlink()
+                for old in folder.glob("*.so"):  # of other sources, whose tests may go on beside these
+                    if time.time() - old.stat().st_mtime > KEPT:
+                        old.unlink()
                 made.rename(library)
     return library
 
