@@ -36,12 +36,11 @@ class ElasticEarth:
         attenuation: of the run; None: none.
         slowest, fastest: velocities of the whole model, m/s: the slowest of S waves, and of P waves in fluids.
         time_step_limit: largest stable dt, s.
-        lossy: cells of the model where Q is too low for its fit to be within 5 %. least_quality: of qp and qs, infinity
-            without attenuation.
+        lossy: cells of the model where Q is too low for its fit to be within 5 %.
         contrast: largest over smallest P velocity, or S velocity of solids, whichever is more.
         contacts: of all pairs of cells side by side, the share that is a fluid and a solid; or of those in the
             outermost cells of a side with a layer, which repeats them, where it is more.
-        hard: a note on velocities that may be in feet.
+        hard: a note on velocities that may be in feet. least_quality: of qp and qs, infinity without attenuation.
     """
 
     vp: np.ndarray
@@ -54,10 +53,10 @@ class ElasticEarth:
     fastest: float
     time_step_limit: float
     lossy: int
-    least_quality: float
     contrast: float
     contacts: float
     hard: tuple[str, ...] = ()
+    least_quality: float = math.inf
 
     @property
     def attenuation_error(self) -> float:
