@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, Protocol, Self, TypeVar
 
 from fathometer.base.errors import InputError
 from fathometer.base.formatting import bytes_in_words, number_of
@@ -38,12 +38,15 @@ P = TypeVar("P", bound=Prediction)
 class NoRoomOnCards(InputError):
     """No layout of a survey fits the memory of the machine's graphics cards. why: by how much."""
 
-    def __init__(self, survey: Survey, why: str) -> None:
+    def __init__(self, text: str, why: str = "") -> None:
+        super().__init__(text)
         self.why = why
-        super().__init__(
-            f"{survey.path}: {why}; needed: more nodes or cards, more [parallel] ranks_per_shot, a smaller [imaging] "
-            'aperture, larger cells, or [parallel] processor = "cpu"'
-        )
+
+    @classmethod
+    def of(cls, survey: Survey, why: str) -> Self:
+        """For a survey."""
+        advice = "more nodes or cards, more [parallel] ranks_per_shot, a smaller [imaging] aperture, larger cells"
+        return cls(f'{survey.path}: {why}; needed: {advice}, or [parallel] processor = "cpu"', why)
 
 
 @dataclass(frozen=True)
@@ -359,7 +362,7 @@ class _Layouts:
             )
         if self.least_on_card is not None and not self.refusal:
             least = _of_card(self.least_on_card)
-            raise NoRoomOnCards(survey, f"no layout on {nodes} fits the graphics cards: it takes at least {least}")
+            raise NoRoomOnCards.of(survey, f"no layout on {nodes} fits the graphics cards: it takes at least {least}")
         if self.refusal and needed <= budget:
             return self.refusal
         return (
