@@ -10,12 +10,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from fathometer.grid.arrays import allocate
 from fathometer.parallel.decomposition import Index3
 from fathometer.seismic.history.choice import HistoryChoice, HistoryShare
 from fathometer.seismic.history.encoding import EXPECTED, PLAIN, Encoding, relative_errors
@@ -27,7 +25,9 @@ from fathometer.seismic.history.strategies import (
     HistoryRequest,
     MemoryStore,
     Store,
+    all_kept,
     shortfall,
+    slab,
 )
 from fathometer.seismic.survey import HistoryTable
 from fathometer.seismic.waves.card import CardPropagator, CardWave
@@ -38,22 +38,6 @@ from fathometer.storage.scratch.stack import padded
 BITS = {"float16": 16, "int8": 8}  # of a cell, of encodings that the card knows
 BUFFERS = 2  # of the card, between it and the host's memory
 SNAPSHOTS_BESIDE = 2  # on the card, that a second wavefield writes in turns
-
-
-class Coder(Protocol):
-    """Snapshots and records of the card.
-
-    Attributes:
-        record_bytes: of a record.
-    """
-
-    record_bytes: int
-
-    def encode(self, snapshot: CardView, record: CardView) -> None:
-        """Make a record of a snapshot."""
-
-    def decode(self, record: CardView, snapshot: CardView) -> None:
-        """The reverse."""
 
 
 class BlockCoder:
@@ -80,7 +64,7 @@ class CardHistory:
     """
 
     def __init__(
-        self, wave: CardWave, coder: Coder | None, snapshots: int, shape: Index3, dtype: np.dtype[Any]
+        self, wave: CardWave, coder: BlockCoder | None, snapshots: int, shape: Index3, dtype: np.dtype[Any]
     ) -> None:
         self._wave, self._coder, self._shape, self._dtype = wave, coder, shape, dtype
         self.snapshot_bytes = math.prod(shape) * dtype.itemsize
@@ -101,15 +85,15 @@ class CardHistory:
     def rooms(self, most: int) -> Sequence[CardView]:
         if self._plain is not None:
             return [self._snapshot]
-        return [self._record(self._count + n).as_snapshot(self) for n in range(most)]
+        return [self._as_snapshot(self._record(self._count + n)) for n in range(most)]
 
     def push(self, count: int) -> None:
         for _ in range(count):
             if self._coder is not None:
                 record = self._record(self._count)
-                self._coder.encode(self._snapshot, record.view)
+                self._coder.encode(self._snapshot, record)
                 if self._pushed in self._examine:
-                    self._note_errors(self._coder, record.view)
+                    self._note_errors(self._coder, record)
             self._pushed += 1
             self._count += 1
             self._left = self._count
@@ -117,11 +101,11 @@ class CardHistory:
     def pop(self, most: int) -> Sequence[CardView]:
         if self._coder is not None:
             self._left -= 1
-            self._coder.decode(self._record(self._left).view, self._snapshot)
+            self._coder.decode(self._record(self._left), self._snapshot)
             return [self._snapshot]
         count = min(most, self._left)
         self._left -= count
-        return [self._record(self._left + n).as_snapshot(self) for n in reversed(range(count))]
+        return [self._as_snapshot(self._record(self._left + n)) for n in reversed(range(count))]
 
     def rewind(self) -> bool:
         self._left = self._count
@@ -151,10 +135,13 @@ class CardHistory:
         assert self._plain is not None
         return self._plain.view(0, self._shape, self._dtype)
 
-    def _record(self, number: int) -> _Record:
-        return _Record(self._records.view(number * self._each, (self._record_bytes,), np.dtype(np.uint8)))
+    def _record(self, number: int) -> CardView:
+        return self._records.view(number * self._each, (self._record_bytes,), np.dtype(np.uint8))
 
-    def _note_errors(self, coder: Coder, record: CardView) -> None:
+    def _as_snapshot(self, record: CardView) -> CardView:
+        return CardView(record.address, self._shape, self._dtype)
+
+    def _note_errors(self, coder: BlockCoder, record: CardView) -> None:
         """Of the snapshot that was encoded last."""
         self._wave.settle()
         with_errors = CardMemory(self.snapshot_bytes)
@@ -169,26 +156,18 @@ class CardHistory:
         self._errors = (max(self._errors[0], l2), max(self._errors[1], largest))
 
 
-@dataclass(frozen=True)
-class _Record:
-    view: CardView
-
-    def as_snapshot(self, history: CardHistory) -> CardView:
-        return CardView(self.view.address, history._shape, history._dtype)
-
-
 class HostedHistory(CardHistory):
     """The same with records in the host's memory, which the card reads and writes by itself, beside the time steps."""
 
     def _make_room(self) -> None:
-        self._host = _slab(self._snapshots * self._each)
+        self._host = slab(self._snapshots * self._each)
         self._pinned = Pinned(self._host)
         self._ring = CardMemory(BUFFERS * self._each)
         self._in_hand: int | None = None  # buffer of the snapshot that was popped last
         self._coming = 0  # records that are here or on their way, counted from the first one
 
-    def _buffer(self, number: int) -> _Record:
-        return _Record(self._ring.view(number % BUFFERS * self._each, (self._record_bytes,), np.dtype(np.uint8)))
+    def _buffer(self, number: int) -> CardView:
+        return self._ring.view(number % BUFFERS * self._each, (self._record_bytes,), np.dtype(np.uint8))
 
     def _of_host(self, number: int) -> np.ndarray:
         return self._host[number * self._each : number * self._each + self._record_bytes]
@@ -197,17 +176,17 @@ class HostedHistory(CardHistory):
         if self._coder is not None:
             return [self._snapshot]
         self._wave.await_copy(self._count % BUFFERS)
-        return [self._buffer(self._count).as_snapshot(self)]
+        return [self._as_snapshot(self._buffer(self._count))]
 
     def push(self, count: int) -> None:
         assert count == 1
         buffer = self._buffer(self._count)
         if self._coder is not None:
             self._wave.await_copy(self._count % BUFFERS)
-            self._coder.encode(self._snapshot, buffer.view)
+            self._coder.encode(self._snapshot, buffer)
             if self._pushed in self._examine:
-                self._note_errors(self._coder, buffer.view)
-        self._wave.begin_copy(self._count % BUFFERS, buffer.view, self._of_host(self._count), False)
+                self._note_errors(self._coder, buffer)
+        self._wave.begin_copy(self._count % BUFFERS, buffer, self._of_host(self._count), False)
         self._pushed += 1
         self._count += 1
         self._left = self._coming = self._count
@@ -219,15 +198,13 @@ class HostedHistory(CardHistory):
         self._left -= 1
         while self._coming > max(0, self._left + 1 - BUFFERS):
             self._coming -= 1
-            self._wave.begin_copy(
-                self._coming % BUFFERS, self._buffer(self._coming).view, self._of_host(self._coming), True
-            )
+            self._wave.begin_copy(self._coming % BUFFERS, self._buffer(self._coming), self._of_host(self._coming), True)
         self._wave.await_copy(self._left % BUFFERS)
         record = self._buffer(self._left)
         if self._coder is None:
             self._in_hand = self._left % BUFFERS
-            return [record.as_snapshot(self)]
-        self._coder.decode(record.view, self._snapshot)
+            return [self._as_snapshot(record)]
+        self._coder.decode(record, self._snapshot)
         self._wave.used(self._left % BUFFERS)
         return [self._snapshot]
 
@@ -244,12 +221,6 @@ class HostedHistory(CardHistory):
         self._ring.free()
         if self._plain is not None:
             self._plain.free()
-
-
-def _slab(bytes: int) -> np.ndarray:
-    """Memory of the host, first touched by all threads."""
-    numbers = padded(bytes) // 4
-    return allocate((1, 1, numbers), np.dtype(np.float32)).reshape(numbers).view(np.uint8)
 
 
 def _wave_of(request: HistoryRequest) -> CardWave:
@@ -281,17 +252,8 @@ class CardStore(MemoryStore):
         plain = [s.snapshot if encoding != PLAIN else 0 for s in shares]
         needs = [snapshots * s.records[encoding] + beside for s, beside in zip(shares, plain, strict=True)]
         too_little = shortfall(f"card with {encoding}", "the card's memory", needs, [s.card for s in shares])
-        return too_little or HistoryChoice(
-            store="card",
-            encoding=encoding,
-            states_on_disk=False,
-            snapshots=snapshots,
-            kept=snapshots,
-            states=0,
-            room=snapshots,
-            memory_bytes=0,
-            card_bytes=max(needs),
-            place="on the card",
+        return too_little or all_kept(
+            "card", encoding, snapshots, memory_bytes=0, card_bytes=max(needs), place="on the card"
         )
 
     def open(

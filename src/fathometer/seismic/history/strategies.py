@@ -145,16 +145,7 @@ class MemoryStore:
         loose = SLAB_BYTES if encoding in EXPECTED else 0  # the last slab is not full
         needs = [snapshots * s.records[encoding] + _unencoded_bytes(s, encoding) + loose for s in shares]
         too_little = shortfall(f"memory with {encoding}", "memory", needs, [s.memory for s in shares])
-        return too_little or HistoryChoice(
-            store="memory",
-            encoding=encoding,
-            states_on_disk=False,
-            snapshots=snapshots,
-            kept=snapshots,
-            states=0,
-            room=snapshots,
-            memory_bytes=max(needs),
-        )
+        return too_little or all_kept("memory", encoding, snapshots, memory_bytes=max(needs))
 
     def open(
         self, request: HistoryRequest, choice: HistoryChoice, encoding: Encoding | None
@@ -196,17 +187,8 @@ class DiskStore:
         too_little = shortfall(name, "memory", slabs, [s.memory for s in shares]) or shortfall(
             name, "disk", needs, [s.disk for s in shares]
         )
-        return too_little or HistoryChoice(
-            store="disk",
-            encoding=encoding,
-            states_on_disk=False,
-            snapshots=snapshots,
-            kept=snapshots,
-            states=0,
-            room=snapshots,
-            memory_bytes=max(slabs),
-            disk_bytes=max(needs),
-            place="on disk",
+        return too_little or all_kept(
+            "disk", encoding, snapshots, memory_bytes=max(slabs), disk_bytes=max(needs), place="on disk"
         )
 
     def open(
@@ -378,6 +360,20 @@ def choose_history(
     return replace(best, reason="; ".join([*shortfalls, *prices]))
 
 
+def all_kept(store: str, encoding: str, snapshots: int, **more: Any) -> HistoryChoice:
+    """The choice of a store that keeps all snapshots; more: what else HistoryChoice has, its bytes among it."""
+    return HistoryChoice(
+        store=store,
+        encoding=encoding,
+        states_on_disk=False,
+        snapshots=snapshots,
+        kept=snapshots,
+        states=0,
+        room=snapshots,
+        **more,
+    )
+
+
 def _unencoded_bytes(share: HistoryShare, encoding: str) -> int:
     """Bytes of plain snapshots beside the records."""
     return UNENCODED_BUFFERS[encoding] * share.snapshot
@@ -411,13 +407,13 @@ def _record_size(request: HistoryRequest, encoding: Encoding | None) -> tuple[in
 def _memory_stack(request: HistoryRequest, choice: HistoryChoice, encoding: Encoding | None) -> MemoryStack:
     largest, fixed = _record_size(request, encoding)
     if fixed:
-        return MemoryStack(largest, choice.room * padded(largest), _slab)
+        return MemoryStack(largest, choice.room * padded(largest), slab)
     # What was planned is what is expected; what is allowed is the limit, but for the last slab.
     limit = min(request.spare_bytes, request.budget(request.table.memory_budget, math.inf))
-    return MemoryStack(largest, slab_of(largest), _slab, limit + slab_of(largest))
+    return MemoryStack(largest, slab_of(largest), slab, limit + slab_of(largest))
 
 
-def _slab(size: int) -> np.ndarray:
+def slab(size: int) -> np.ndarray:
     """Memory on huge pages, first touched by the threads that will write to it."""
     numbers = padded(size) // 4
     return allocate((1, 1, numbers), np.dtype(np.float32)).reshape(numbers).view(np.uint8)

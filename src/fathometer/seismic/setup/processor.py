@@ -22,6 +22,7 @@ from fathometer.base.host import built_library
 from fathometer.parallel.collectives import allgather, barrier, collective_errors
 from fathometer.parallel.decomposition import Decomposition
 from fathometer.seismic.setup.survey_layout import SurveyLayout
+from fathometer.seismic.waves.card_library import LIBRARY
 from fathometer.seismic.waves.card_memory import card_wavefield_bytes
 from fathometer.seismic.waves.checked_steps import MOST_STEPS
 from fathometer.seismic.waves.points import POINT_BYTES
@@ -31,7 +32,6 @@ from fathometer.seismic.waves.recording import lines_bytes
 if TYPE_CHECKING:
     from fathometer.seismic.waves.card_library import Card
 
-LIBRARY = "FATHOMETER_CARD_LIBRARY"  # environment variable: see waves/card_library.py
 CARD_SHARE = 0.95  # of a card's free memory that a run takes: the driver takes some for itself
 SERIES = 3  # of an advance, that are on the card at the same time
 OTHERS_BYTES = 2 << 30  # that others have of a card's memory, from which on people are told
@@ -105,7 +105,10 @@ class Processor:
         """Bytes of the card's memory for one of its ranks beside these parts; 0 of processors."""
         if self.card is None:
             return 0
-        return max(0, int(CARD_SHARE * self.card.free_bytes / self.ranks_on_card) - sum(parts.values()))
+        return max(0, self._room(self.card) - sum(parts.values()))
+
+    def _room(self, card: Card) -> int:
+        return int(CARD_SHARE * card.free_bytes / self.ranks_on_card)
 
     def fitted(self, layout: SurveyLayout, block: Decomposition, comm: MPI.Intracomm) -> Processor:
         """Collective. The same where a shot fits the cards of all ranks; else the processors, if the survey leaves the
@@ -113,7 +116,7 @@ class Processor:
         if self.card is None:
             return self
         parts = card_parts(layout, block, _volumes(layout))
-        have = int(CARD_SHARE * self.card.free_bytes / self.ranks_on_card)
+        have = self._room(self.card)
         worst = max(
             allgather(comm, (sum(parts.values()) - have, parts, have, self.card.name)), key=lambda entry: entry[0]
         )

@@ -59,10 +59,7 @@ class CardPropagator(Propagator):
     def _native_points(self, points: SincPoints, column: np.ndarray, receivers: bool) -> CardPoints:
         return CardPoints(
             self._wave,
-            first=np.ascontiguousarray(points.first - np.array(self.block.lo)),
-            count=np.ascontiguousarray(points.count),
-            weight=np.ascontiguousarray(points.weight, self.scheme.dtype),
-            column=np.ascontiguousarray(column, np.int64),
+            **self._point_arrays(points, column),
             host=super()._native_points(points, column, True) if receivers else None,
         )
 
@@ -130,13 +127,12 @@ class CardPropagator(Propagator):
         self._wave.report()
 
     def _make_exchanges(self, off_grid: bool) -> list[HaloExchange]:
-        lines = {2} if off_grid and self.block.ranks[2] > 1 else set()
         nothing = np.empty((0, 0, 0), self.scheme.dtype)
         return [
             CardHaloExchange(
                 self,
                 level,
-                [HaloField(nothing, (0, 0, 0), tuple({*axes} | lines)) for axes in self.physics.exchanged],
+                [HaloField(nothing, (0, 0, 0), axes) for axes in self._exchanged_axes(off_grid)],
             )
             for level in (0, 1)
         ]
@@ -162,7 +158,7 @@ class CardWave:
     ) -> None:
         self.handle: int = 0
         block, scheme = owner.block, owner.scheme
-        self._dtype, self._shape, self._fields = scheme.dtype, block.local_shape, owner.physics.fields
+        self._dtype, self._shape = scheme.dtype, block.local_shape
         shape = Shape(
             radius=scheme.radius,
             has_y=not owner.grid.two_dimensional,

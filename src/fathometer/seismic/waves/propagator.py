@@ -154,13 +154,17 @@ class Propagator(SteppedFields):
 
     def _native_points(self, points: SincPoints, column: np.ndarray, receivers: bool) -> Any:
         return self._points_kind(
-            first=np.ascontiguousarray(points.first - np.array(self.block.lo)),
-            count=np.ascontiguousarray(points.count),
-            weight=np.ascontiguousarray(points.weight, self.scheme.dtype),
-            column=np.ascontiguousarray(column, np.int64),
-            shape=self.block.local_shape,
-            receivers=receivers,
+            **self._point_arrays(points, column), shape=self.block.local_shape, receivers=receivers
         )
+
+    def _point_arrays(self, points: SincPoints, column: np.ndarray) -> dict[str, np.ndarray]:
+        """Of points as kernels take them, in indices of the block."""
+        return {
+            "first": np.ascontiguousarray(points.first - np.array(self.block.lo)),
+            "count": np.ascontiguousarray(points.count),
+            "weight": np.ascontiguousarray(points.weight, self.scheme.dtype),
+            "column": np.ascontiguousarray(column, np.int64),
+        }
 
     def reset(self, active: ActiveRows | None = None) -> None:
         """Back to rest, at step 0; active: the rows that are computed in the steps to come, None: all in all steps."""
@@ -314,17 +318,21 @@ class Propagator(SteppedFields):
         self._add_imaging(job, 0, snapshot, correlation)
         self._wave.image(job)
 
+    def _exchanged_axes(self, off_grid: bool) -> list[tuple[int, ...]]:
+        """Of each field; with those along which receivers between cells take lines of rows that are cut."""
+        lines = {2} if off_grid and self.block.ranks[2] > 1 else set()
+        return [tuple({*axes} | lines) for axes in self.physics.exchanged]
+
     def _make_exchanges(self, off_grid: bool) -> list[HaloExchange]:
         """One exchange a time level. A field travels along its own axes only (VTI: u sideways, v up and down); where
         receivers take lines of rows that are cut along z, also along these."""
-        lines = {2} if off_grid and self.block.ranks[2] > 1 else set()
         return [
             HaloExchange(
                 self.comm,
                 self.block,
                 [
-                    HaloField(self._buffers[2 * field + level], self._first, tuple({*axes} | lines))
-                    for field, axes in enumerate(self.physics.exchanged)
+                    HaloField(self._buffers[2 * field + level], self._first, axes)
+                    for field, axes in enumerate(self._exchanged_axes(off_grid))
                 ],
                 self._depth,
             )
