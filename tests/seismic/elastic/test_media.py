@@ -65,10 +65,17 @@ def test_attenuating_cells_have_the_mechanism_of_their_place(tmp_path):
     x, y, z = 4, 3, 5
     i, j, k = x + grid.pad[0][0], y + grid.pad[1][0], z
     quality, vp, vs, density = (float(values[name][x, y, z]) for name in ("qp", "vp", "vs", "density"))
-    assert arrays["dp"][i, j, k] == FIT.defects(np.array(quality))[(i + j + k) % 3]
-    unrelaxed = density * vp**2 * float(FIT.stiffening(np.array(quality)))
+    mechanism = (i + j + k) % 3
+    assert arrays["dp"][i, j, k] == FIT.defects(np.array(quality))[mechanism]
+    unrelaxed = density * vp**2 * FIT.stiffening(np.array(quality))[mechanism]
     assert math.isclose(arrays["p"][i, j, k], DT * unrelaxed, rel_tol=1e-12)
     assert vs > 0
+    shear = FIT.stiffening(np.array(float(values["qs"][x, y, z])))[mechanism]
+    lame = unrelaxed - 2 * density * vs**2 * shear
+    assert math.isclose(arrays["lame"][i, j, k], DT * lame, rel_tol=1e-9)
+    elastic, _, _ = medium(survey_with(tmp_path))
+    for name, array in elastic.shear.items():  # each cell's own mechanism and quality, of a mean of elastic moduli
+        assert math.isclose(arrays[name][i, j, k], array[i, j, k] * shear, rel_tol=1e-12)
     fluid = np.argwhere(values["vs"] == 0)[0]
     a, b, c = fluid + np.array([grid.pad[0][0], grid.pad[1][0], 0])
     assert arrays["ds"][a, b, c] == 0
