@@ -152,15 +152,15 @@ def elastic_layout(survey: Survey, headers_only: bool = False, ranks: int = 1) -
 
 def _margins(headers: SurveyHeaders, sources: PointSources, components: tuple[str, ...]) -> Sides:
     """Cells that points of any field reach beyond the model per side: their weights must not lie in a layer."""
-    bare, free = headers.files.grid, headers.free_surface
+    bare, free, attenuates = headers.files.grid, headers.free_surface, headers.files.given("qp")
     shots, *spreads = distinct_positions(headers.acquisition)
     positions = (shots[:, None] + sources.offset).reshape(-1, 3)
     none = np.zeros(len(positions), np.int64)
     points = [
-        FieldPoints(name, weights_of(name, bare.to_cells(positions), free, injecting=True), none, none.astype(float))
+        FieldPoints(name, weights_of(name, bare.to_cells(positions), free, True, attenuates), none, none.astype(float))
         for name in sources.fields
     ]
     for receivers in spreads:
-        points += receiver_points(bare, receivers, components, free)
+        points += receiver_points(bare, receivers, components, free, attenuates)
     x, y, z = ((int(before), int(after)) for before, after in reach(points, bare.shape))
     return x, y, z

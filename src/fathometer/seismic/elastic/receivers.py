@@ -32,13 +32,13 @@ def components_of(survey: Survey, two_dimensional: bool) -> tuple[str, ...]:
 
 
 def receiver_points(
-    grid: Grid, positions: np.ndarray, components: Sequence[str], free_surface: bool
+    grid: Grid, positions: np.ndarray, components: Sequence[str], free_surface: bool, attenuates: bool = False
 ) -> list[FieldPoints]:
     """Where receivers sample the fields; pressure is minus the mean of the normal stresses.
 
     Args:
         grid: padded. positions: (n, 3), m. components: what each records; column c n + r is component c of receiver r.
-        free_surface: whether the plane k = 0 is one.
+        free_surface: whether the plane k = 0 is one. attenuates: whether the medium does, somewhere.
     """
     cells = grid.to_cells(np.atleast_2d(positions))
     normal = of_dimension(NORMAL, grid.two_dimensional)
@@ -47,7 +47,7 @@ def receiver_points(
         fields = normal if component == PRESSURE else (component,)
         amplitude = -1 / len(normal) if component == PRESSURE else 1.0
         for name in fields:
-            weights = weights_of(name, cells, free_surface, injecting=False)
+            weights = weights_of(name, cells, free_surface, injecting=False, attenuates=attenuates)
             column = number * len(cells) + np.arange(len(cells), dtype=np.int64)
             points.append(FieldPoints(name, weights, column, np.full(len(cells), amplitude)))
     return points

@@ -30,6 +30,7 @@ def model_shot(
     survey's sample interval. Raises FathometerError on all ranks where the wavefield ceases to be finite.
     """
     run, time, dtype, free = setup.run, setup.time, setup.scheme.dtype, setup.scheme.free_surface
+    attenuates = setup.layout.attenuates
     with ledger.phase("set up"):
         points, series = source_points(
             grid=run.grid,
@@ -40,10 +41,11 @@ def model_shot(
             free_surface=free,
             dtype=dtype,
             corrected=run.corrected,
+            attenuates=attenuates,
         )
         sources = wavefield.injectors(points)
         series.prepare(sources.indices)
-        receivers = wavefield.samplers(receiver_points(run.grid, shot.receivers, setup.components, free))
+        receivers = wavefield.samplers(receiver_points(run.grid, shot.receivers, setup.components, free, attenuates))
         recorded = np.zeros((time.steps, len(receivers.indices)), dtype)
         wavefield.reset()
     at_a_time, start = setup.steps_at_a_time, 0

@@ -161,12 +161,14 @@ def source_points(
     free_surface: bool,
     dtype: np.dtype[Any],
     corrected: bool,
+    attenuates: bool = False,
 ) -> tuple[list[FieldPoints], SourceSeries]:
     """Where a shot's source touches the fields, and the series of its columns.
 
     Args:
         grid: padded. position: (3,), of the shot's source, m. free_surface: whether the plane k = 0 is one.
         time: of the propagation. dtype: of the series. corrected: whether time dispersion is.
+        attenuates: whether the medium does, somewhere.
     """
     cells = grid.to_cells(np.asarray(position, float) + sources.offset)
     forces = sources.fields[0] in FORCES
@@ -178,6 +180,6 @@ def source_points(
     for n, name in enumerate(sources.fields):
         some = np.flatnonzero(np.abs(sources.component[:, n]) > _NOTHING * largest)
         if len(some):
-            weights = weights_of(name, cells[some], free_surface, injecting=True)
+            weights = weights_of(name, cells[some], free_surface, True, attenuates)
             points.append(FieldPoints(name, weights, column[some], scale * sources.component[some, n]))
     return points, series
