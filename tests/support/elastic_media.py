@@ -6,9 +6,11 @@ from mpi4py import MPI
 
 from fathometer.grid.grid import Grid
 from fathometer.parallel.decomposition import Decomposition
-from fathometer.seismic.elastic.earth import contact_share, count_contacts
+from fathometer.seismic.elastic.attenuation import NARROW, Attenuation
+from fathometer.seismic.elastic.earth import ElasticEarth, contact_share, count_contacts
 from fathometer.seismic.elastic.fields import REACH
 from fathometer.seismic.elastic.layers import multiaxial_share
+from fathometer.seismic.elastic.media import medium_of
 from fathometer.seismic.elastic.medium import Medium
 from fathometer.seismic.elastic.propagator import ElasticPropagator
 from fathometer.seismic.waves.boundary import MultiaxialPml
@@ -63,6 +65,22 @@ def wave_in(vp, vs, density, spacing, share=0.9, width=0, free_surface=False, dt
     scheme = Scheme(dt, REACH, np.dtype(dtype), boundary, free_surface, float(vp.max()), 5.0)
     medium = medium_at(vp, vs, density, dt, dtype)
     return ElasticPropagator(Grid(shape, spacing), Decomposition(shape), medium, scheme, True, MPI.COMM_SELF)
+
+
+def attenuating_wave(vp, vs, density, qp, qs, spacing, highest, share, free_surface):
+    """A wavefield at rest, without layers, in the program's own medium. highest: frequency of the source, Hz; share: of
+    the limit in a homogeneous medium that is as hard as the hardest cell before it relaxes and as light as the
+    lightest."""
+    around = [(1, 1) if n > 1 else (0, 0) for n in vp.shape]
+    model = [np.pad(array, around, mode="edge").astype(np.float32) for array in (vp, vs, density, qp, qs)]
+    fit = Attenuation(highest, highest / 2.5, NARROW)
+    hardest = np.sqrt(density * vp**2 * fit.stiffening(qp).max(axis=0)).max() / np.sqrt(density.min())
+    dt = share * limit(hardest, [h for h, n in zip(spacing, vp.shape, strict=True) if n > 1])
+    earth = ElasticEarth(*model, fit, float(vs.min()), float(vp.max()), dt, 0, 1.0, 0.0)
+    grid, dtype = Grid(vp.shape, spacing), np.dtype(np.float64)
+    scheme = Scheme(dt, REACH, dtype, MultiaxialPml(0), free_surface, float(vp.max()), highest)
+    medium = medium_of(earth, grid, (0, 0, 0), dt, dtype)
+    return ElasticPropagator(grid, Decomposition(vp.shape), medium, scheme, False, MPI.COMM_SELF)
 
 
 def rough(shape, seed=2):

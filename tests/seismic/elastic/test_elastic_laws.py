@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from elastic_media import medium_at, rough, wave_in
+from elastic_media import attenuating_wave, medium_at, rough, wave_in
 from support import FULL, ricker
 
 from fathometer.seismic.elastic.closure import norms
@@ -111,6 +111,32 @@ def test_energy_is_kept(shape, free_surface):
         wave.advance(1)
         totals.append(total(before))
     assert np.ptp(totals[1:]) <= 1e-11 * totals[1]
+
+
+@pytest.mark.parametrize("free_surface", [False, True])
+@pytest.mark.parametrize("shape", [(20, 1, 24), (14, 13, 16)])
+@pytest.mark.parametrize("same", [True, False])
+def test_attenuation_lets_nothing_grow(shape, free_surface, same):
+    """Noise, at the limit of the time step; the lowest Q there is, where compression alone loses nothing; one medium,
+    and random cells with fluids."""
+    random = np.random.default_rng(4)
+    vp, vs, density = np.full((3, *shape), [[[[2000.0]]], [[[1150.0]]], [[[2200.0]]]]) if same else rough(shape)
+    qs = np.full(shape, 5.0) if same else np.exp(random.uniform(np.log(5), np.log(100), shape))
+    solid = vs > 0
+    qp = np.full(shape, 5.0)
+    qp[solid] = np.maximum(5.0, 0.7499 * (vp[solid] / vs[solid]) ** 2 * qs[solid])
+    wave = attenuating_wave(vp, vs, density, qp, qs, (10.0, 10.0, 10.0), 30.0, 0.999, free_surface)
+    names = [field.name for field in fields_of(shape[1] == 1) if field.stage == 0]
+    for name in names:
+        wave.field(name)[...] = random.standard_normal(shape)
+    sizes = []
+    for _ in range(6):
+        wave.advance(500 if not FULL else 4000)
+        sizes.append(np.sqrt(sum(np.mean(wave.field(name) ** 2) for name in names)))
+    assert sizes[0] < 1
+    assert max(sizes[3:]) < max(sizes[:3])  # by halves, since strain and motion take turns
+    if same:  # in fluids turning motion stays
+        assert max(sizes[3:]) < 0.5 * max(sizes[:3])
 
 
 @pytest.mark.parametrize("shape", [(40, 1, 36), (24, 22, 26)])
