@@ -1,4 +1,4 @@
-"""Verification 13: interfaces, water on top and attenuation, in two dimensions, against wavenumber integration.
+"""Verification 13: interfaces and water on top, in two dimensions, and attenuation, against wavenumber integration.
 
 Ten points in the wavelength of the slowest waves at 2.5 times the peak frequency, unless something else is said.
 """
@@ -7,10 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from elastic_product import misfit
+from elastic_product import Run, misfit
 from layered_kernels import Layer
 from layered_runs import Layered
+from source_functions import ricker
 from support import FULL
+from wavenumber_integration import seismograms
 
 pytestmark = pytest.mark.verify
 
@@ -101,3 +103,44 @@ def test_attenuation_over_ten_wavelengths(kind, quality):
     assert np.abs(amplitude).max() <= 0.03
     assert (error <= without + 0.03).all()
     assert error.max() <= 0.03
+
+
+TENSOR = {"mxx": 1e9, "myy": -0.5e9, "mzz": 0.2e9, "mxy": 0.6e9, "mxz": -0.4e9, "myz": 0.8e9}
+FORCE = (0.3, 1.0, -0.5)
+DIRECTIONS = np.array([(1, 0, 0), (1, 1, 0), (1, 0, 1), (1, 1, 1)])
+
+
+def in_three_dimensions(quality, kind):
+    """Relative L2 errors of all components, five wavelengths of S waves away in each of DIRECTIONS."""
+    vp, vs, density = UPPER
+    frequency = vs / (10 * SPACING) / 2.5
+    at, distance = np.full(3, 303.0), 5 * vs / frequency
+    receivers = at + distance * DIRECTIONS / np.linalg.norm(DIRECTIONS, axis=1)[:, None]
+    shape = tuple(int(n) for n in receivers.max(0) / SPACING + 25)
+    product = Run(
+        shape=shape,
+        spacing=SPACING,
+        model={"vp": np.full(shape[2], vp), "vs": vs, "density": density, "qp": quality, "qs": quality},
+        source_at=tuple(at),
+        receivers=receivers,
+        source={"kind": kind} | ({"vector": list(FORCE)} if kind == "force" else TENSOR),
+        wavelet={"kind": "ricker", "peak_frequency": frequency},
+        duration=distance / vs + 1.8 / frequency,
+        interval=0.05 / frequency,
+        components=("vx", "vy", "vz"),
+        reference=frequency,
+        propagation={"boundary": {"kind": "pml", "width": 20}},
+    )()
+    f, t = ricker(frequency, product.lead), product.fine_times
+    moment = np.array([[TENSOR["m" + "".join(sorted(a + b))] for b in "xyz"] for a in "xyz"])
+    keys = {"force": FORCE, "order": 1} if kind == "force" else {"moment": moment, "order": 0}
+    layer = Layer(0, vp, vs, density, quality, quality)
+    exact = seismograms([layer], at, receivers, t, f, 3.75 * frequency, free_surface=False, reference=frequency, **keys)
+    wanted = product.as_recorded(exact.swapaxes(0, 1))
+    return [misfit(product.traces[:, n], wanted[:, n]) for n in range(len(receivers))]
+
+
+@pytest.mark.skipif(not FULL, reason="full size only (make verify)")
+@pytest.mark.parametrize("kind", ["force", "moment-tensor"])
+def test_attenuation_is_the_same_in_all_directions(kind):
+    assert max(in_three_dimensions(20.0, kind)) <= 0.03

@@ -16,8 +16,8 @@ such that c is the model's velocity at the reference frequency.
 
 The fit holds over the source's band: from a twentieth of its highest frequency up to it where the source has next to
 nothing below, as a Ricker wavelet, else from a fiftieth. Its largest error there, of all waves, is 1 % at Q from 20 to
-100, 1.1 % at 1000, 2.4 % at 11 and 11 % at 5 (narrow band), or 2.3, 2.8, 4.6 and 18 % at 100, 20, 11 and 5 (wide band).
-At lower Q a defect comes near 1, where the relaxed modulus would vanish.
+100, 1.1 % at 1000, 2.3 % at 11 and 12 % at 5 (narrow band), or 2.4 % from 50 on, 2.8 % at 20, 4.5 % at 11 and 22 % at 5
+(wide band). At lower Q a defect comes near 1, where the relaxed modulus would vanish.
 """
 
 from __future__ import annotations

@@ -12,8 +12,9 @@ class Relaxation:
     """Attenuation by one memory variable a stress and cell: of three mechanisms, those of neighbours differ.
 
     The cell (i, j, k) of the padded grid has mechanism (i + j + k) mod 3 (coarse-grained memory variables; Day 1998;
-    Day & Bradley 2001, Bull. Seism. Soc. Am. 91(3)). All moduli of the medium are then unrelaxed ones. With the memory
-    variable zeta of a stress and r the stress that its mechanism relaxes in a step,
+    Day & Bradley 2001, Bull. Seism. Soc. Am. 91(3)). All moduli of the medium are then unrelaxed ones, which differ by
+    mechanism, too (attenuation.py). With the memory variable zeta of a stress and r the stress that its mechanism
+    relaxes in a step,
 
         zeta' = decay zeta + (1 - decay) r,     sigma' = sigma + (elastic increment) - (zeta + zeta') / 2
         normal, xx:  r = defect_p p_modulus (exx + eyy + ezz) - defect_s 2 mu (eyy + ezz)
