@@ -15,7 +15,8 @@ WIDTH = 20  # cells of the layers: little comes back
 class Layered:
     """A line source and receivers on `shape` cells of layers (of layered_kernels).
 
-    source: force along x and z, or None: an explosion. at: x and z of the source, m. receivers: (n, 2), x and z, m.
+    source: force along x and z, or a moment tensor, N m, or neither: an explosion. at: x and z of the source, m.
+    receivers: (n, 2), x and z, m.
     """
 
     layers: tuple
@@ -29,6 +30,8 @@ class Layered:
     components: tuple[str, ...] = ("vx", "vz")
     free_surface: bool = False
     reference: float | None = None  # frequency, Hz
+    tensor: Any = None  # xx, zz, xz
+    side: float = 0.0  # m: how far from their places receivers are for the integration, to be on one side of a contact
 
     def found(self, **propagation):
         """The program's traces."""
@@ -36,11 +39,11 @@ class Layered:
         model = {"vp": vp, "vs": vs, "density": density}
         if self.reference is not None:
             model |= {"qp": self.layers[0].qp, "qs": self.layers[0].qs}
-        source = (
-            {"kind": "explosion", "moment": 1e9}
-            if self.force is None
-            else {"kind": "force", "vector": [self.force[0], 0.0, self.force[1]]}
-        )
+        source: dict[str, Any] = {"kind": "explosion", "moment": 1e9}
+        if self.force is not None:
+            source = {"kind": "force", "vector": [self.force[0], 0.0, self.force[1]]}
+        elif self.tensor is not None:
+            source = {"kind": "moment-tensor", **dict(zip(("mxx", "mzz", "mxz"), self.tensor, strict=True))}
         return Run(
             shape=(self.shape[0], 1, self.shape[1]),
             spacing=self.spacing,
@@ -60,11 +63,18 @@ class Layered:
     def exact(self, product):
         """The same traces by integration."""
         keys = {"free_surface": self.free_surface, "line": True, "reference": self.reference or 1.0}
-        keys |= {"force": [self.force[0], 0, self.force[1]]} if self.force else {"moment": 1e9 * np.eye(3)}
+        if self.force:
+            keys |= {"force": [self.force[0], 0, self.force[1]]}
+        elif self.tensor is not None:
+            xx, zz, xz = self.tensor
+            keys |= {"moment": np.array([[xx, 0, xz], [0, 0, 0], [xz, 0, zz]])}
+        else:
+            keys |= {"moment": 1e9 * np.eye(3)}
         f, t = ricker(self.frequency, product.lead), product.fine_times
         highest, at = 3.75 * self.frequency, (self.at[0], 0, self.at[1])
         order = int(self.force is not None)  # an explosion's wavelet is the moment rate
-        some = [self.layers, at, self._places(), t, f, highest]
+        places = self._places() + np.array([0, 0, self.side])
+        some = [self.layers, at, places, t, f, highest]
         motion = seismograms(*some, order=order, **keys)
         values = dict(zip(("vx", "vy", "vz"), motion.swapaxes(0, 1), strict=True))
         if "pressure" in self.components:

@@ -91,6 +91,31 @@ template <class T> class BoundElastic : public BoundWavefield<T> {
         physics->layers.push_back(layer);
     }
 
+    // A contact in the cells first..last; its derivatives are sums over values from `start` on.
+    void set_contact(int64_t first, int64_t last, int64_t start, Input<T, 3> table, Input<T, 2> keep) {
+        const int64_t n = this->w.n[2], cells = last - first;
+        require(first >= 0 && first < last && last <= n && cells <= contact_cells && first % contact_alignment == 0 &&
+                    (last % contact_alignment == 0 || last == n),
+                "a contact lies in whole vectors of a row");
+        require(start >= 0 && start + contact_columns <= n, "what it asks for lies in the rows");
+        require(!this->w.cut[2][0] && !this->w.cut[2][1], "rows over a contact are whole");
+        check_arrays(
+            {{"table", table, {contact_tables, contact_columns, cells}}, {"keep", keep, {contact_tables, cells}}});
+        Contact<T> &contact = physics->contact;
+        contact.first = first;
+        contact.last = last;
+        contact.start = start;
+        for (int number = 0; number < contact_tables; ++number)
+            for (int64_t k = 0; k < cells; ++k) {
+                require(keep(number, k) == 0 || keep(number, k) == 1, "a derivative is kept or not");
+                contact.keep[number][k] = keep(number, k);
+                for (int64_t m = 0; m < contact_columns; ++m) {
+                    require(std::isfinite(table(number, m, k)), "a weight of the contact is not finite");
+                    contact.table[number][m][k] = table(number, m, k);
+                }
+            }
+    }
+
     void watch_peaks(int64_t plane, Array<T, 2> horizontal, Array<T, 2> vertical) {
         require(plane >= 0 && plane < this->w.n[2], "the plane lies in the block");
         const Shape columns{this->w.n[0], this->w.n[1]};
@@ -139,6 +164,8 @@ template <class T> void bind(nb::module_ &m, const char *name) {
              "closure"_array, "free_surface"_a, "cut"_a, "exchanged"_a, "zeta"_array, "decay"_a, "mechanism"_a)
         .def("add_layer", &BoundElastic<T>::add_layer, nb::kw_only(), "axis"_a, "lo"_a, "hi"_a, "memory"_array,
              "gain"_array, "decay"_array, "keep"_array)
+        .def("set_contact", &BoundElastic<T>::set_contact, nb::kw_only(), "first"_a, "last"_a, "start"_a, "table"_array,
+             "keep"_array, "Derivatives next to a plane contact of a fluid and a solid.")
         .def("watch_peaks", &BoundElastic<T>::watch_peaks, "plane"_a, "horizontal"_array, "vertical"_array,
              "Keep the largest velocities of the nodes of a plane from now on.");
     bind_propagation<T>(wavefield);

@@ -14,6 +14,7 @@
 
 #include <memory>
 
+#include "contact.hpp"
 #include "core/physics.hpp"
 #include "layers.hpp"
 
@@ -50,6 +51,7 @@ template <class T> class Elastic : public Physics<T> {
     std::vector<Layer<T>> layers;
     Relaxation<T> relaxation;
     Peaks<T> peaks;
+    Contact<T> contact;
 
     using Physics<T>::Physics;
     bool has_half_points(int, const Box &) const override { return false; }

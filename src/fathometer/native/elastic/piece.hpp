@@ -28,15 +28,15 @@ template <class T> struct AllCrossed {
     const Crossed<T> &along_z(int64_t k) const { return in_bottom(k) ? bottom : top; }
 };
 
-// Whole vectors away from the free surface, in a layer of z or in none.
+// Whole vectors away from the free surface and from contacts, in a layer of z or in none.
 template <bool InZ, class T> struct Inside : Lanes<T, true> {
-    static constexpr bool surface = false, layer = InZ;
+    static constexpr bool surface = false, contact = false, layer = InZ;
     const Crossed<T> &z;
 };
 
-// Vectors of which some lanes count, and those with cells next to the free surface.
+// Vectors of which some lanes count, and those with cells next to the free surface or to a contact.
 template <class T> struct AtEnd : Lanes<T, false> {
-    const bool surface, layer;
+    const bool surface, contact, layer;
     const Crossed<T> &z;
 };
 
@@ -116,15 +116,24 @@ template <bool Y, bool Sides, bool Relaxing, class T> class Piece {
     // Calls body(k, part) for all vectors.
     template <class Body> [[gnu::always_inline]] void each(const Body &body) const {
         constexpr int64_t n = lanes<T>;
-        const int64_t first = k0, last = k1;
+        const int64_t first = k0, last = k1, near = physics.contact.first, beyond = physics.contact.last;
         int64_t k = first & -n;
         while (k < last) {
-            for (const int64_t to = k < begin ? std::min(begin, last) : k < end ? k : last; k < to; k += n)
-                body(k, AtEnd<T>{{k, first, last}, k < closed, crossed.in_z(k), crossed.along_z(k)});
+            const bool contact = k >= near && k < beyond;
+            const int64_t stop = contact ? beyond : k < near ? near : last;
+            for (const int64_t to = std::min(stop, contact     ? last
+                                                   : k < begin ? std::min(begin, last)
+                                                   : k < end   ? k
+                                                               : last);
+                 k < to; k += n)
+                body(k, AtEnd<T>{{k, first, last}, k < closed, contact, crossed.in_z(k), crossed.along_z(k)});
+            if (k >= end || (k >= near && k < beyond))
+                continue;
+            const int64_t whole = std::min(end, k < near ? near : end);
             const Crossed<T> &z = crossed.along_z(k);
-            for (const int64_t to = k < top ? top : k < middle ? k : end; k < to; k += n)
+            for (const int64_t to = std::min(whole, k < top ? top : k < middle ? k : end); k < to; k += n)
                 body(k, Inside<true, T>{{k, first, last}, z});
-            for (; k < middle; k += n)
+            for (const int64_t to = std::min(whole, middle); k < to; k += n)
                 body(k, Inside<false, T>{{k, first, last}, z});
         }
     }
@@ -162,6 +171,8 @@ template <bool Y, bool Sides, bool Relaxing, class T> class Piece {
             if constexpr (Axis == z) {
                 if (part.surface)
                     piece.template close<At>(at, k, d);
+                if (part.contact)
+                    piece.join(2 * stage + (Component != z), at, k, d);
                 if (part.layer) {
                     const Layer<T> &layer = *part.z.layer;
                     d += remembered(layer.memory[stage][Component] + part.z.memory + k, layer.stride[Y ? 1 : 0],
@@ -203,6 +214,15 @@ template <bool Y, bool Sides, bool Relaxing, class T> class Piece {
         for (int m = 1; m < closure_columns; ++m)
             sum = madd(all_lanes(f[m]), load(&table[m][k]), sum);
         d = first_lanes<closure_rows>(sum, d);
+    }
+
+    // So have those next to a contact.
+    [[gnu::always_inline]] void join(int number, const T *f, int64_t k, V &d) const {
+        const Contact<T> &contact = physics.contact;
+        const int64_t at = k - contact.first;
+        d *= load(&contact.keep[number][at]);
+        for (int m = 0; m < contact_columns; ++m)
+            d = madd(all_lanes(f[contact.start + m]), load(&contact.table[number][m][at]), d);
     }
 
     // What layers leave of a field; A and B: the axes along which it lies at half points, -1: none.

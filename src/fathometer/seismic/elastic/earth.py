@@ -17,14 +17,17 @@ from fathometer.parallel.collectives import allreduce
 from fathometer.parallel.decomposition import Decomposition, Index3
 from fathometer.seismic.elastic.attenuation import GOOD_QUALITY, Attenuation, band_ratio
 from fathometer.seismic.elastic.checks import check_model
+from fathometer.seismic.elastic.contact import SeaFloor, find_floor
+from fathometer.seismic.elastic.contact_limit import contact_eigenvalue
+from fathometer.seismic.elastic.contact_media import Sides
+from fathometer.seismic.elastic.fields import WEIGHT_SUM
+from fathometer.seismic.elastic.moduli import p_modulus
 from fathometer.seismic.model.earth import EarthFiles
 from fathometer.seismic.survey import Survey
 from fathometer.seismic.traces.wavelet import Wavelet
 
 if TYPE_CHECKING:
     from mpi4py import MPI
-
-WEIGHT_SUM = 9 / 8 + 1 / 24  # of the magnitudes of the first derivative's weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +43,7 @@ class ElasticEarth:
         contrast: largest over smallest P velocity, or S velocity of solids, whichever is more.
         contacts: of all pairs of cells side by side, the share that is a fluid and a solid; or of those in the
             outermost cells of a side with a layer, which repeats them, where it is more.
+        floor: of the sea, where it is a plane next to which derivatives have tables of their own.
         hard: a note on velocities that may be in feet. least_quality: of qp and qs, infinity without attenuation.
     """
 
@@ -57,6 +61,13 @@ class ElasticEarth:
     contacts: float
     hard: tuple[str, ...] = ()
     least_quality: float = math.inf
+    floor: SeaFloor | None = None
+
+    @property
+    def arrays(self) -> dict[str, np.ndarray]:
+        """By their names, those that there are."""
+        names = ("vp", "vs", "density", "qp", "qs")
+        return {name: array for name in names if (array := getattr(self, name)) is not None}
 
     @property
     def attenuation_error(self) -> float:
@@ -119,7 +130,11 @@ def read_earth(
     slowest_shear = allreduce(comm, float(np.where(vs > 0, vs, np.inf).min()), "MIN")  # inf: all is fluid
     contrast = max(fastest / allreduce(comm, float(vp.min()), "MIN"), fastest_shear / slowest_shear)
     contacts = contact_share(allreduce(comm, count_contacts(arrays["vs"], grid, block), "SUM"), grid)
-    eigenvalue = allreduce(comm, _largest_eigenvalue(arrays, attenuation, grid), "MAX")
+    floor, why = find_floor(arrays["vp"], arrays["vs"], arrays["density"], grid, block, comm)
+    largest = _largest_eigenvalue(arrays, attenuation, grid)
+    if floor is not None:
+        largest = max(largest, contact_eigenvalue(Sides(arrays, attenuation, floor, grid), grid))
+    eigenvalue = allreduce(comm, largest, "MAX")
     return ElasticEarth(
         vp=arrays["vp"],
         vs=arrays["vs"],
@@ -134,8 +149,15 @@ def read_earth(
         least_quality=least_quality,
         contrast=contrast,
         contacts=contacts,
-        hard=hard,
+        hard=(*hard, *_floor_notes(why)),
+        floor=floor,
     )
+
+
+def _floor_notes(why: str) -> tuple[str, ...]:
+    if not why:
+        return ()
+    return (f"sea floor: {why}: next to it errors are of first order in the size of cells",)
 
 
 def attenuation_of(survey: Survey, wavelet: Wavelet, peak: float) -> Attenuation | None:
@@ -147,16 +169,6 @@ def attenuation_of(survey: Survey, wavelet: Wavelet, peak: float) -> Attenuation
     if keys.qp is None:
         return None
     return Attenuation(wavelet.fmax, keys.reference_frequency or peak, band_ratio(wavelet))
-
-
-def p_modulus(vp: np.ndarray, density: np.ndarray, qp: np.ndarray | None, fit: Attenuation | None) -> np.ndarray:
-    """lambda + 2 mu, or its unrelaxed value, of the stiffest mechanism, Pa, float64; the same from vs and qs is mu.
-    Fluids' qs does not count."""
-    velocity = vp.astype(np.float64)
-    modulus = density * velocity**2
-    if qp is None or fit is None:
-        return np.asarray(modulus)
-    return np.asarray(modulus * fit.stiffening(np.where(velocity > 0, qp, np.inf)).max(axis=0))
 
 
 def count_contacts(vs: np.ndarray, grid: Grid, block: Decomposition) -> np.ndarray:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 VELOCITY, STRESS = 0, 1  # stages of a step
 VELOCITIES, NORMAL, SHEAR = ("vx", "vy", "vz"), ("sxx", "syy", "szz"), ("sxy", "sxz", "syz")
 REACH = 2  # cells that the derivatives of order 4 reach
+WEIGHT_SUM = 9 / 8 + 1 / 24  # of the magnitudes of the first derivative's weights
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,7 @@ from fathometer.grid.arrays import allocate, padded
 from fathometer.grid.grid import Grid
 from fathometer.parallel.decomposition import Decomposition, Index3
 from fathometer.seismic.elastic.attenuation import MECHANISMS, Attenuation
-from fathometer.seismic.elastic.earth import WEIGHT_SUM
-from fathometer.seismic.elastic.fields import REACH, SHEAR, VELOCITIES, of_dimension
+from fathometer.seismic.elastic.fields import REACH, SHEAR, VELOCITIES, WEIGHT_SUM, of_dimension
 from fathometer.seismic.elastic.medium import Medium, Relaxation
 from fathometer.seismic.elastic.propagator import ElasticPropagator
 from fathometer.seismic.waves.boundary import MultiaxialPml

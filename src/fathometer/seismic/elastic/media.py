@@ -15,9 +15,10 @@ from fathometer.grid.arrays import allocate, padded
 from fathometer.grid.grid import Grid
 from fathometer.parallel.decomposition import Index3
 from fathometer.seismic.elastic.attenuation import MECHANISMS
-from fathometer.seismic.elastic.earth import ElasticEarth, inner, p_modulus
+from fathometer.seismic.elastic.earth import ElasticEarth, inner
 from fathometer.seismic.elastic.fields import FIELDS, SHEAR, VELOCITIES, of_dimension
 from fathometer.seismic.elastic.medium import Medium, Relaxation
+from fathometer.seismic.elastic.moduli import p_modulus
 
 _BEFORE = len(FIELDS)  # offsets of the stagger that the fields use
 

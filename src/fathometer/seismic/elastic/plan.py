@@ -16,8 +16,10 @@ from fathometer.runs.application import CostEstimate
 from fathometer.seismic.elastic.attenuation import Attenuation
 from fathometer.seismic.elastic.checks import LARGEST_RATIO
 from fathometer.seismic.elastic.cost import predict_elastic
-from fathometer.seismic.elastic.earth import WEIGHT_SUM, attenuation_of, p_modulus
+from fathometer.seismic.elastic.earth import attenuation_of
 from fathometer.seismic.elastic.elastic_layout import ElasticLayout, elastic_layout
+from fathometer.seismic.elastic.fields import WEIGHT_SUM
+from fathometer.seismic.elastic.moduli import p_modulus
 from fathometer.seismic.elastic.survey_checks import check_wavelengths
 from fathometer.seismic.model.limits import DENSITIES
 from fathometer.seismic.plan import Plan, PlanRequest, plan_of_waves

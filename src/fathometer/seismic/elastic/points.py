@@ -25,17 +25,25 @@ from functools import cache
 import numpy as np
 
 from fathometer.seismic.elastic.attenuation import MECHANISMS
+from fathometer.seismic.elastic.contact import SeaFloor
+from fathometer.seismic.elastic.contact_points import keep_to_sides
 from fathometer.seismic.elastic.field_points import FieldPoints
 from fathometer.seismic.elastic.fields import BY_NAME, STRESS
+from fathometer.seismic.elastic.polynomials import POLYNOMIAL, lagrange
 from fathometer.seismic.waves.points import HALF_WIDTH, ON_GRID, WEIGHTS, SincPoints, sinc_points
 
-POLYNOMIAL = 6  # points of the polynomials
 _DEEP = HALF_WIDTH - 1  # cells below a field's first point from which on sincs stay below the surface
 _LONG = 1.1  # highest wavenumber, radians a cell, up to which waves are kept where weights are shared evenly
 
 
 def weights_of(
-    name: str, cells: np.ndarray, free_surface: bool, injecting: bool, attenuates: bool = False
+    name: str,
+    cells: np.ndarray,
+    free_surface: bool,
+    injecting: bool,
+    attenuates: bool = False,
+    floor: SeaFloor | None = None,
+    wet: np.ndarray | bool = False,
 ) -> SincPoints:
     """Boxes and weights of points on one field.
 
@@ -43,6 +51,7 @@ def weights_of(
         name: of the field. cells: (n, 3) fractional indices of nodes of the padded grid (Grid.to_cells).
         free_surface: whether the plane k = 0 is one. injecting: for sources; else for receivers.
         attenuates: whether the medium does, somewhere.
+        floor: of the sea. wet: (n,) whether points on it are in the water (contact_points.py).
     """
     places = np.asarray(cells, float).reshape(-1, 3) - np.array(BY_NAME[name].offset)
     points = sinc_points(places)
@@ -50,6 +59,8 @@ def weights_of(
         _below_surface(points, places[:, 2], name, injecting)
     if attenuates and BY_NAME[name].stage == STRESS:
         _share_evenly(points)
+    if floor is not None:
+        keep_to_sides(points, np.asarray(cells, float).reshape(-1, 3)[:, 2], name, floor, wet)
     return points
 
 
@@ -95,15 +106,6 @@ def _below_surface(points: SincPoints, z: np.ndarray, name: str, injecting: bool
         weight[p, :POLYNOMIAL] = lagrange(nodes, z[p])[-POLYNOMIAL:]
         first[p], count[p] = start, POLYNOMIAL
         points.nearest[p, 2] = max(points.nearest[p, 2], 0)
-
-
-def lagrange(nodes: np.ndarray, place: float) -> np.ndarray:
-    """Weights (n,) of values at nodes (n,) whose sum is the value at `place` of the polynomial through them."""
-    weights = np.ones(len(nodes))
-    for n, node in enumerate(nodes):
-        others = np.delete(nodes, n)
-        weights[n] = np.prod((place - others) / (node - others))
-    return weights
 
 
 def reach(points: list[FieldPoints], shape: tuple[int, int, int]) -> np.ndarray:

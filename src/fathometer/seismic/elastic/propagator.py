@@ -20,6 +20,8 @@ from fathometer.grid.grid import Grid
 from fathometer.parallel.decomposition import Decomposition, Index3
 from fathometer.parallel.halo import HaloExchange, HaloField
 from fathometer.seismic.elastic.closure import norms, tables
+from fathometer.seismic.elastic.contact import SeaFloor
+from fathometer.seismic.elastic.contact_tables import contact_tables
 from fathometer.seismic.elastic.field_points import FieldPoints
 from fathometer.seismic.elastic.fields import BY_NAME, REACH, STRESS, VELOCITY, fields_of
 from fathometer.seismic.elastic.layers import elastic_layers
@@ -41,7 +43,7 @@ class ElasticPropagator(SteppedFields):
         block: this rank's block of `grid.full_shape`.
         medium: the arrays of the kernels on the owned cells.
         off_grid: whether any receiver lies between points of its field, which then takes more of rows that are cut.
-        comm: the communicator whose ranks share the grid.
+        comm: the communicator whose ranks share the grid. floor: of the sea, whose medium is that of contact_media.py.
 
     Attributes:
         peak: largest velocities since rest in the plane that `watch_peaks` was asked for, sqrt(vx^2 + vy^2) and |vz| at
@@ -56,10 +58,11 @@ class ElasticPropagator(SteppedFields):
         scheme: Scheme,
         off_grid: bool,
         comm: MPI.Intracomm,
+        floor: SeaFloor | None = None,
     ) -> None:
         depth = halo_depth(REACH, off_grid, block.ranks)
         super().__init__(grid, block, scheme.dtype, depth, comm, STAGES)
-        self.scheme = scheme
+        self.scheme, self._floor = scheme, floor
         self.peak: tuple[np.ndarray, np.ndarray] | None = None
         self._fields = fields_of(grid.two_dimensional)
         self._number = {field.name: n for n, field in enumerate(self._fields)}
@@ -89,6 +92,8 @@ class ElasticPropagator(SteppedFields):
         self._layers = elastic_layers(grid, block, scheme)
         for layer in self._layers:
             self._wave.add_layer(**layer.arguments())
+        if floor is not None:
+            self._wave.set_contact(**contact_tables(floor, block.local_shape[2], grid.spacing[2], scheme.dtype))
         if block.size > 1:
             self._exchanges = [self._exchange(resting, off_grid) for resting in (STRESS, VELOCITY)]
             stresses_across, velocities_across = (
@@ -136,9 +141,8 @@ class ElasticPropagator(SteppedFields):
             np.concatenate([np.empty(0, np.int64), *(some.column for some in touching)]), return_inverse=True
         )
         weights = [some.points.weight.copy() for some in touching]
-        if self.scheme.free_surface:
-            for some, weight in zip(touching, weights, strict=True):
-                weight[:, 2] /= self._norms(some)
+        for some, weight in zip(touching, weights, strict=True):
+            weight[:, 2] /= self._norms(some)
         return PointSet(columns, self._native_points(touching, local.reshape(-1), weights, False))
 
     def samplers(self, points: Sequence[FieldPoints]) -> Receivers:
@@ -175,9 +179,12 @@ class ElasticPropagator(SteppedFields):
         )
 
     def _norms(self, points: FieldPoints) -> np.ndarray:
-        """(n, WEIGHTS): what the planes of the points' boxes stand for: next to a free surface other than a cell each,
-        so that a source is there, too, the transpose of a receiver."""
-        norm = norms(BY_NAME[points.field].offset[2] > 0, self.grid.full_shape[2])
+        """(n, WEIGHTS): what the planes of the points' boxes stand for: next to a free surface or the sea floor other
+        than a cell each, so that a source is there, too, the transpose of a receiver."""
+        half, cells = BY_NAME[points.field].offset[2] > 0, self.grid.full_shape[2]
+        norm = norms(half, cells) if self.scheme.free_surface else np.ones(cells)
+        if self._floor is not None:
+            norm = norm * self._floor.norms(half, cells)
         planes = points.points.first[:, 2][:, None] + np.arange(WEIGHTS)
         return np.asarray(norm[np.clip(planes, 0, len(norm) - 1)])
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from fathometer.base.errors import InputError
 from fathometer.grid.grid import Grid
+from fathometer.seismic.elastic.contact import SeaFloor
 from fathometer.seismic.elastic.field_points import FieldPoints
 from fathometer.seismic.elastic.fields import BY_NAME, NORMAL, VELOCITY, fields_of, of_dimension
 from fathometer.seismic.elastic.points import weights_of
@@ -32,13 +33,19 @@ def components_of(survey: Survey, two_dimensional: bool) -> tuple[str, ...]:
 
 
 def receiver_points(
-    grid: Grid, positions: np.ndarray, components: Sequence[str], free_surface: bool, attenuates: bool = False
+    grid: Grid,
+    positions: np.ndarray,
+    components: Sequence[str],
+    free_surface: bool,
+    attenuates: bool = False,
+    floor: SeaFloor | None = None,
 ) -> list[FieldPoints]:
     """Where receivers sample the fields; pressure is minus the mean of the normal stresses.
 
     Args:
         grid: padded. positions: (n, 3), m. components: what each records; column c n + r is component c of receiver r.
         free_surface: whether the plane k = 0 is one. attenuates: whether the medium does, somewhere.
+        floor: of the sea, on which pressure is that of the water.
     """
     cells = grid.to_cells(np.atleast_2d(positions))
     normal = of_dimension(NORMAL, grid.two_dimensional)
@@ -47,7 +54,7 @@ def receiver_points(
         fields = normal if component == PRESSURE else (component,)
         amplitude = -1 / len(normal) if component == PRESSURE else 1.0
         for name in fields:
-            weights = weights_of(name, cells, free_surface, injecting=False, attenuates=attenuates)
+            weights = weights_of(name, cells, free_surface, False, attenuates, floor, component == PRESSURE)
             column = number * len(cells) + np.arange(len(cells), dtype=np.int64)
             points.append(FieldPoints(name, weights, column, np.full(len(cells), amplitude)))
     return points

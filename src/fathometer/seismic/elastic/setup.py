@@ -16,6 +16,8 @@ from fathometer.parallel.collectives import collective_errors
 from fathometer.parallel.decomposition import Decomposition
 from fathometer.parallel.memory_budget import require_memory, spare_memory, usable_memory
 from fathometer.seismic.elastic.attenuation import Attenuation
+from fathometer.seismic.elastic.contact import SeaFloor
+from fathometer.seismic.elastic.contact_media import Sides, set_contact
 from fathometer.seismic.elastic.earth import ElasticEarth, attenuation_of, read_earth
 from fathometer.seismic.elastic.elastic_layout import ElasticLayout, elastic_layout
 from fathometer.seismic.elastic.layers import multiaxial_share
@@ -25,6 +27,8 @@ from fathometer.seismic.elastic.propagator import ElasticPropagator
 from fathometer.seismic.elastic.snapshots import steps_between
 from fathometer.seismic.elastic.sources import PointSources
 from fathometer.seismic.elastic.survey_checks import (
+    check_cuts,
+    check_hydrophones,
     check_solid,
     check_wavelengths,
     onset_notes,
@@ -47,7 +51,7 @@ class ElasticSetup:
 
     Attributes:
         run: what modelling of all physics has. attenuation: None: there is none; its error: the largest of Q.
-        layout: sources and components.
+        layout: sources and components. floor: as of ElasticEarth.
     """
 
     run: Setup
@@ -55,6 +59,7 @@ class ElasticSetup:
     attenuation: Attenuation | None
     attenuation_error: float
     layout: ElasticLayout
+    floor: SeaFloor | None
 
     @property
     def survey(self) -> Survey:
@@ -95,7 +100,8 @@ class ElasticSetup:
     def propagator(self) -> ElasticPropagator:
         """A wavefield at rest in the medium."""
         run = self.run
-        return ElasticPropagator(run.grid, run.block, self.medium, self.scheme, run.layout.off_grid, run.comm)
+        off_grid = run.layout.off_grid
+        return ElasticPropagator(run.grid, run.block, self.medium, self.scheme, off_grid, run.comm, self.floor)
 
 
 def prepare_elastic(
@@ -122,7 +128,10 @@ def prepare_elastic(
     with ledger.phase("read model"):
         earth = read_earth(layout.files, grid, block, attenuation, comm)
     with collective_errors(comm):
-        check_solid(survey, layout.sources, layout.acquisition.shots, earth, grid, block)
+        shots = layout.acquisition.shots
+        check_cuts(survey, earth, block)
+        check_solid(survey, layout.sources, shots, earth, grid, block)
+        check_hydrophones(survey, layout.components, shots, earth, grid, block)
         dt = time_step(survey, earth.time_step_limit)
         notes = check_wavelengths(survey, earth.slowest, grid, layout.wavelet, layout.acquisition, dt)
         notes += earth.notes + layout.sources.notes
@@ -149,9 +158,10 @@ def prepare_elastic(
         spare_bytes=spare_memory(memory, usable, comm),
         warnings=notes + layout.acquisition.notes,
     )
-    return ElasticSetup(
-        run, medium_of(earth, grid, block.lo, dt, layout.dtype), attenuation, earth.attenuation_error, layout
-    )
+    medium = medium_of(earth, grid, block.lo, dt, layout.dtype)
+    if earth.floor is not None:
+        set_contact(medium, Sides(earth.arrays, attenuation, earth.floor, grid), block.lo, dt)
+    return ElasticSetup(run, medium, attenuation, earth.attenuation_error, layout, earth.floor)
 
 
 def _boundary(layout: ElasticLayout, earth: ElasticEarth) -> MultiaxialPml:

@@ -42,10 +42,12 @@ def model_shot(
             dtype=dtype,
             corrected=run.corrected,
             attenuates=attenuates,
+            floor=setup.floor,
         )
         sources = wavefield.injectors(points)
         series.prepare(sources.indices)
-        receivers = wavefield.samplers(receiver_points(run.grid, shot.receivers, setup.components, free, attenuates))
+        places = receiver_points(run.grid, shot.receivers, setup.components, free, attenuates, setup.floor)
+        receivers = wavefield.samplers(places)
         recorded = np.zeros((time.steps, len(receivers.indices)), dtype)
         wavefield.reset()
     at_a_time, start = setup.steps_at_a_time, 0

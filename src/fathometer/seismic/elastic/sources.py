@@ -15,6 +15,7 @@ import numpy as np
 
 from fathometer.base.errors import InputError, naming
 from fathometer.grid.grid import Grid
+from fathometer.seismic.elastic.contact import SeaFloor
 from fathometer.seismic.elastic.field_points import FieldPoints
 from fathometer.seismic.elastic.fields import NORMAL, SHEAR, VELOCITIES
 from fathometer.seismic.elastic.moment_tensors import double_couple
@@ -36,6 +37,7 @@ from fathometer.seismic.traces.wavelet import Wavelet, wavelet_of
 
 FORCES = VELOCITIES
 STRESSES = (*NORMAL, *SHEAR)
+_SAME = 1e-6  # of a tensor's largest component: less is rounding
 _NOTHING = 1e-9  # of a tensor's largest component: rounding of the angles
 
 
@@ -68,6 +70,17 @@ class PointSources:
         rise_time = np.zeros_like(self.onset) if self.rise_time is None else self.rise_time
         _, number = np.unique(np.stack([self.onset, rise_time], axis=1), axis=0, return_inverse=True)
         return np.asarray(number.reshape(-1))
+
+    @property
+    def explosive(self) -> np.ndarray:
+        """(n,) which of them are explosions, which water can have."""
+        if self.fields[0] not in STRESSES:
+            return np.zeros(len(self.component), bool)
+        normal = self.component[:, [n for n, name in enumerate(self.fields) if name in NORMAL]]
+        shear = self.component[:, [n for n, name in enumerate(self.fields) if name not in NORMAL]]
+        size = np.abs(self.component).max(axis=1)
+        shear_size = np.abs(shear).max(axis=1, initial=0)
+        return np.asarray((np.ptp(normal, axis=1) <= _SAME * size) & (shear_size <= _SAME * size))
 
     def lead(self, wavelet: Wavelet) -> float:
         """Time before t = 0 at which the first of them begins, s."""
@@ -162,6 +175,7 @@ def source_points(
     dtype: np.dtype[Any],
     corrected: bool,
     attenuates: bool = False,
+    floor: SeaFloor | None = None,
 ) -> tuple[list[FieldPoints], SourceSeries]:
     """Where a shot's source touches the fields, and the series of its columns.
 
@@ -169,6 +183,7 @@ def source_points(
         grid: padded. position: (3,), of the shot's source, m. free_surface: whether the plane k = 0 is one.
         time: of the propagation. dtype: of the series. corrected: whether time dispersion is.
         attenuates: whether the medium does, somewhere.
+        floor: of the sea, on which explosions are in the water, other sources in the rock.
     """
     cells = grid.to_cells(np.asarray(position, float) + sources.offset)
     forces = sources.fields[0] in FORCES
@@ -180,6 +195,6 @@ def source_points(
     for n, name in enumerate(sources.fields):
         some = np.flatnonzero(np.abs(sources.component[:, n]) > _NOTHING * largest)
         if len(some):
-            weights = weights_of(name, cells[some], free_surface, True, attenuates)
+            weights = weights_of(name, cells[some], free_surface, True, attenuates, floor, sources.explosive[some])
             points.append(FieldPoints(name, weights, column[some], scale * sources.component[some, n]))
     return points, series

@@ -10,8 +10,9 @@ from fathometer.base.errors import InputError
 from fathometer.grid.grid import Grid
 from fathometer.parallel.decomposition import Decomposition
 from fathometer.seismic.elastic.attenuation import Attenuation
+from fathometer.seismic.elastic.contact_closure import ROCK
 from fathometer.seismic.elastic.earth import ElasticEarth, inner
-from fathometer.seismic.elastic.fields import NORMAL
+from fathometer.seismic.elastic.receivers import PRESSURE
 from fathometer.seismic.elastic.sources import STRESSES, PointSources
 from fathometer.seismic.setup.checks import check_sampling
 from fathometer.seismic.shots.acquisition import Acquisition
@@ -22,7 +23,6 @@ from fathometer.seismic.traces.wavelet import Wavelet
 
 FEW_POINTS = 6.0  # of order 4, grid cells per shortest wavelength; below it there is a note
 _ROUNDING = 1e-3  # m
-_SAME = 1e-6  # of a tensor's largest component: less is rounding
 
 
 def check_wavelengths(
@@ -68,15 +68,16 @@ def check_solid(
     earth: of the block. grid: padded."""
     if sources.fields[0] not in STRESSES:
         return
-    normal = sources.component[:, [n for n, name in enumerate(sources.fields) if name in NORMAL]]
-    shear = sources.component[:, [n for n, name in enumerate(sources.fields) if name not in NORMAL]]
-    size = np.abs(sources.component).max(axis=1)
-    other = (np.ptp(normal, axis=1) > _SAME * size) | (np.abs(shear).max(axis=1) > _SAME * size)
+    other = ~sources.explosive
     if not other.any():
         return
     vs = earth.vs[inner(grid.two_dimensional)]
     for shot in shots:
-        cells = np.rint(grid.to_cells(shot.source + sources.offset[other])).astype(int)
+        places = grid.to_cells(shot.source + sources.offset[other])
+        cells = np.rint(places).astype(int)
+        if earth.floor is not None:  # the nearest cell may lie on the other side of it
+            side, rock = earth.floor.side_of(places[:, 2], wet=False), earth.floor.rock
+            cells[:, 2] = np.where(side == ROCK, np.maximum(cells[:, 2], rock), np.minimum(cells[:, 2], rock - 1))
         mine = np.all((cells >= block.lo) & (cells < block.hi), axis=1)
         fluid = np.flatnonzero(mine)[vs[tuple((cells[mine] - np.array(block.lo)).T)] == 0]
         if len(fluid):
@@ -84,6 +85,55 @@ def check_solid(
             raise InputError(
                 f"{survey.path}: [source]: a moment of shot {shot.index + 1} at ({x:g}, {y:g}, {z:g}) m lies in a "
                 "fluid (vs = 0) and is no explosion; allowed in fluids: explosions and forces"
+            )
+
+
+def check_cuts(survey: Survey, earth: ElasticEarth, block: Decomposition) -> None:
+    """Raises InputError where ranks cut columns over a sea floor, whose derivatives take more than a halo of them."""
+    if earth.floor is not None and block.ranks[2] > 1:
+        raise InputError(
+            f"{survey.path}: [parallel] decomposition: found {block.ranks[2]} ranks along z in a model with a sea "
+            "floor; allowed: 1 along z, others along x and y"
+        )
+
+
+def check_hydrophones(
+    survey: Survey,
+    components: Sequence[str],
+    shots: Sequence[Shot],
+    earth: ElasticEarth,
+    grid: Grid,
+    block: Decomposition,
+) -> None:
+    """Raises InputError on the ranks that find receivers of pressure in rock, in a model that has water.
+
+    earth: of the block. grid: padded."""
+    if PRESSURE not in components or earth.contacts == 0:
+        return
+    vs = earth.vs[inner(grid.two_dimensional)]
+    seen: set[bytes] = set()
+    for shot in shots:
+        key = shot.receivers.tobytes()
+        if key in seen:
+            continue
+        seen.add(key)
+        places = grid.to_cells(shot.receivers)
+        cells = np.rint(places).astype(int)
+        mine = np.flatnonzero(np.all((cells >= block.lo) & (cells < block.hi), axis=1))
+        if earth.floor is not None:
+            dry = earth.floor.side_of(places[mine, 2], wet=True) == ROCK
+        else:  # rock above it and below
+            local = cells[mine] - np.array(block.lo)
+            ends = [
+                np.clip(f(places[mine, 2]).astype(int) - block.lo[2], 0, vs.shape[2] - 1) for f in (np.floor, np.ceil)
+            ]
+            dry = np.all([vs[local[:, 0], local[:, 1], k] > 0 for k in ends], axis=0)
+        if dry.any():
+            x, y, z = shot.receivers[mine[dry][0]]
+            raise InputError(
+                f'{survey.path}: [acquisition] components: found "{PRESSURE}" with {np.count_nonzero(dry)} receivers '
+                f"of shot {shot.index + 1} in rock, first at ({x:g}, {y:g}, {z:g}) m; allowed: pressure in water, down "
+                "to the floor; in rock sxx, syy, szz"
             )
 
 

@@ -1,0 +1,112 @@
+"""The sea floor of a model, where it is a plane of z: where water ends and rock begins, to a part of a cell.
+
+Between a node of water and the next one of rock the floor lies half way, unless the upper one is a mean of both media
+as a cell that the floor cuts has it, of density arithmetic, of lambda + 2 mu harmonic, with vs = 0: then it lies where
+these means say.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from mpi4py import MPI
+
+from fathometer.grid.grid import Grid
+from fathometer.parallel.collectives import allreduce
+from fathometer.parallel.decomposition import Decomposition
+from fathometer.seismic.elastic.closure import ROWS as SURFACE_ROWS
+from fathometer.seismic.elastic.contact_closure import HALVES, PARTS, ROCK, ROWS, WATER, closure
+
+BESIDE = max(ROWS + 3, HALVES)  # nodes on each side that derivatives next to a floor ask for
+ON_FLOOR = 1e-3  # of a cell: what is closer is on it
+_MEAN = 0.02  # relative: how far a cut cell's lambda + 2 mu may be from the mean, where rock changes with depth
+
+
+@dataclass(frozen=True)
+class SeaFloor:
+    """A floor that is a plane of the padded grid.
+
+    Attributes:
+        last: the last node above it; the half point below that node is moved to the floor. part: of a cell, how far
+            below that node it lies, a multiple of 1 / PARTS.
+        water, rock: the last node that is of water alone, the first of rock alone.
+    """
+
+    last: int
+    part: float
+    water: int
+    rock: int
+
+    @property
+    def depth(self) -> float:
+        """In cells from the first node on."""
+        return self.last + self.part
+
+    def side_of(self, z: np.ndarray, wet: np.ndarray | bool) -> np.ndarray:
+        """(n,) WATER or ROCK at depths (n,) in cells; wet: (n,) whether on the floor it is water."""
+        return np.where(self.depth - z > np.where(wet, -ON_FLOOR, ON_FLOOR), WATER, ROCK)
+
+    def norms(self, half: bool, cells: int) -> np.ndarray:
+        """(cells,) float64: what nodes (half: half points) stand for, in cells; the medium has that of the half point
+        in the floor (contact_media.py)."""
+        out = np.ones(cells)
+        water, rock = closure(WATER, self.part), closure(ROCK, 1 - self.part)
+        if half:
+            numbers = np.arange(1, HALVES)
+            out[self.last - numbers], out[self.last + numbers] = water.half_points[1:], rock.half_points[1:]
+        else:
+            numbers = np.arange(ROWS)
+            out[self.last - numbers], out[self.last + 1 + numbers] = water.nodes, rock.nodes
+        return out
+
+
+def find_floor(
+    vp: np.ndarray, vs: np.ndarray, density: np.ndarray, grid: Grid, block: Decomposition, comm: MPI.Intracomm
+) -> tuple[SeaFloor | None, str]:
+    """Collective. The floor of a model with water on top, where it is a plane; else None and why, "" where no water is
+    on top.
+
+    vp, vs, density: on the block's cells and one more on each side (in two dimensions not along y).
+    """
+    own = (slice(1, -1), slice(None) if grid.two_dimensional else slice(1, -1))
+    columns, depth = grid.full_shape[0] * grid.full_shape[1], grid.full_shape[2]
+    solid = np.zeros(depth, np.int64)
+    solid[block.lo[2] : block.hi[2]] = (vs[own][:, :, 1:-1] > 0).sum(axis=(0, 1))
+    solid = allreduce(comm, solid, "SUM")
+    rock = int(np.argmax(solid == columns)) if (solid == columns).any() else depth
+    if 2 * solid[0] > columns or rock in (0, depth):
+        return None, ""
+    if solid[:rock].any():
+        return None, "it is no plane of the grid"
+    if (solid[rock : rock + 2 * BESIDE] < columns).any():
+        return None, "there is fluid in the rock next to it"
+    low, high = _shares(vp[own], density[own], rock, block)
+    low, high = allreduce(comm, low, "MIN"), allreduce(comm, high, "MAX")
+    if high - low > 1.5 / PARTS:
+        return None, "it is no plane of the grid"
+    whole = int(np.rint((rock - 0.5 - max(low, 0.0)) * PARTS))
+    floor = SeaFloor(whole // PARTS, whole % PARTS / PARTS, rock - 1 - (low > 0), rock)
+    above, below = floor.last, depth - 1 - rock
+    if above < SURFACE_ROWS + BESIDE or below < BESIDE:
+        return None, f"it has {above + 1} cells above it and {below + 1} below"
+    return floor, ""
+
+
+def _shares(vp: np.ndarray, density: np.ndarray, rock: int, block: Decomposition) -> tuple[float, float]:
+    """Least and largest share of rock in the cells above the first one of rock alone, of those that the rank owns.
+
+    vp, density: with a cell more along z at both ends.
+    """
+    k = rock - block.lo[2]  # of the cell above, in these arrays
+    if not 1 <= k <= block.local_shape[2] or not vp[..., k].size:
+        return np.inf, -np.inf
+    rho = density[..., k - 1 : k + 2].astype(np.float64)
+    compliance = 1 / (rho * vp[..., k - 1 : k + 2].astype(np.float64) ** 2)
+    water, cut, below = np.moveaxis(rho, 2, 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = (cut - water) / (below - water)
+    mean = (1 - share) * compliance[..., 0] + share * compliance[..., 2]
+    good = (share > 1 / PARTS) & (share < 1 + 1e-3) & (np.abs(mean / compliance[..., 1] - 1) < _MEAN)
+    share = np.where(good, np.minimum(share, 1.0), 0.0)
+    return float(share.min()), float(share.max())

@@ -1,0 +1,94 @@
+"""Wavefields in water over rock, with the derivatives that a run has next to the floor."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from mpi4py import MPI
+
+from fathometer.grid.grid import Grid
+from fathometer.parallel.decomposition import Decomposition
+from fathometer.seismic.elastic.contact import SeaFloor, find_floor
+from fathometer.seismic.elastic.contact_limit import contact_eigenvalue
+from fathometer.seismic.elastic.contact_media import Sides, set_contact
+from fathometer.seismic.elastic.earth import ElasticEarth, extended
+from fathometer.seismic.elastic.fields import REACH
+from fathometer.seismic.elastic.media import medium_of
+from fathometer.seismic.elastic.medium import Medium
+from fathometer.seismic.elastic.propagator import ElasticPropagator
+from fathometer.seismic.waves.boundary import MultiaxialPml
+from fathometer.seismic.waves.scheme import Scheme
+
+
+@dataclass
+class Seabed:
+    """A wave at rest, its floor, and the medium with a time step of 1 s."""
+
+    wave: ElasticPropagator
+    floor: SeaFloor
+    medium: Medium
+
+
+def cut_cells(depth: Any, water: Any, rock: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """vp, vs, density: of water (vp, 0, density) above depths (nx, ny) in cells and of rock below, each (nx, ny, nz);
+    in the cells between means over them."""
+    k = np.arange(water[0].shape[2])
+    share = np.clip(k + 0.5 - np.asarray(depth)[..., None], 0, 1)  # of rock
+    share[share < 1e-9], share[share > 1 - 1e-9] = 0, 1
+    density = (1 - share) * water[1] + share * rock[2]
+    modulus = 1 / ((1 - share) / (water[1] * water[0] ** 2) + share / (rock[2] * rock[0] ** 2))
+    return np.sqrt(modulus / density), np.where(share == 1, rock[1], 0.0), density
+
+
+def drawn(shape: tuple[int, int, int], depth: Any, seed: int = 1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rock that differs from cell to cell below water that differs a little."""
+    random = np.random.default_rng(seed)
+    vp = random.uniform(1800, 4500, shape)
+    vs = vp / random.uniform(1.5, 3, shape)
+    # Next to the floor cells are alike along z: a cut one is a mean of its neighbours.
+    water = random.uniform(1480, 1520, (*shape[:2], 1)) + np.zeros(shape), np.full(shape, 1020.0)
+    rock = (vp, vs, random.uniform(1500, 2600, shape))
+    first = np.floor(np.asarray(depth) + 0.5).astype(int)[..., None]
+    for some in rock:
+        np.put_along_axis(some, first + 1, np.take_along_axis(some, first, 2), 2)
+    return cut_cells(depth, water, rock)
+
+
+def seabed(
+    model: tuple[np.ndarray, np.ndarray, np.ndarray],
+    spacing: tuple[float, float, float],
+    share: float = 0.95,
+    dtype: Any = np.float64,
+    free_surface: bool = False,
+    comm: MPI.Intracomm = MPI.COMM_SELF,
+    ranks: tuple[int, int, int] = (1, 1, 1),
+    width: int = 0,
+) -> Seabed:
+    """share: of the largest stable time step; width: of the layers, in cells of the model itself."""
+    shape = model[0].shape
+    grid = Grid(shape, spacing)
+    block = Decomposition(shape, ranks, comm.rank)
+    flat = grid.two_dimensional
+    around = [np.pad(some, [(1, 1), (0, 0) if flat else (1, 1), (1, 1)], mode="edge").astype(np.float32)
+              for some in model]  # fmt: skip
+    (x0, y0, z0), (x1, y1, z1) = extended(block, flat)
+    y = slice(y0, y1) if flat else slice(y0 + 1, y1 + 1)
+    vp, vs, density = (some[x0 + 1 : x1 + 1, y, z0 + 1 : z1 + 1] for some in around)
+    floor, why = find_floor(vp, vs, density, grid, block, comm)
+    assert floor is not None, why
+    arrays = {"vp": vp, "vs": vs, "density": density}
+    eigenvalue = contact_eigenvalue(Sides(arrays, None, floor, grid), grid)
+    fastest = float(model[0].max())
+    plain = 4 * (7 / 6) ** 2 * fastest**2 * sum(1 / spacing[axis] ** 2 for axis in grid.axes)
+    # A light node above a stiff one: twice what either has.
+    limit = 2 / np.sqrt(comm.allreduce(max(eigenvalue, 2 * plain), MPI.MAX))
+    earth = ElasticEarth(vp, vs, density, None, None, None, 1.0, fastest, limit, 0, 1.0, 0.0, floor=floor)
+    dt = share * limit
+    media = []
+    for step in (dt, 1.0):
+        medium = medium_of(earth, grid, block.lo, step, np.dtype(dtype))
+        set_contact(medium, Sides(arrays, None, floor, grid), block.lo, step)
+        media.append(medium)
+    boundary = MultiaxialPml(width, multiaxial=0.05)
+    scheme = Scheme(dt, REACH, np.dtype(dtype), boundary, free_surface, fastest, 5.0)
+    return Seabed(ElasticPropagator(grid, block, media[0], scheme, True, comm, floor), floor, media[1])
