@@ -13,6 +13,7 @@ from fathometer.seismic.elastic.layers import multiaxial_share
 from fathometer.seismic.elastic.media import medium_of
 from fathometer.seismic.elastic.medium import Medium
 from fathometer.seismic.elastic.propagator import ElasticPropagator
+from fathometer.seismic.elastic.unevenness import sum_changes, unevenness
 from fathometer.seismic.waves.boundary import MultiaxialPml
 from fathometer.seismic.waves.scheme import Scheme
 
@@ -53,8 +54,11 @@ def share_in(vp, vs, width, free_surface):
     pad = [(0 if axis == 2 and free_surface else width, width) if n > 1 else (0, 0) for axis, n in enumerate(vs.shape)]
     grid = Grid(tuple(n - sum(sides) for n, sides in zip(vs.shape, pad, strict=True)), (1.0,) * 3, pad=tuple(pad))
     around = np.pad(vs, [(1, 1) if n > 1 else (0, 0) for n in vs.shape], mode="edge")
-    contacts = contact_share(count_contacts(around, grid, Decomposition(vs.shape)), grid)
-    return multiaxial_share(float(contrast), contacts)
+    whole = Decomposition(vs.shape)
+    contacts = contact_share(count_contacts(around, grid, whole), grid)
+    ends = [(1, 1) if n > 1 else (0, 0) for n in vs.shape]
+    changes = unevenness(sum_changes(np.pad(vp, ends, mode="edge"), around, grid, whole), grid)
+    return multiaxial_share(float(contrast), contacts, changes, width)
 
 
 def wave_in(vp, vs, density, spacing, share=0.9, width=0, free_surface=False, dtype=np.float64, boundary=None):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from elastic_media import beds, cells, rough, seafloor, wave_in
+from elastic_media import beds, cells, rough, seafloor, share_in, wave_in
 from support import FULL, ricker
 
 from fathometer.seismic.elastic.field_points import FieldPoints
@@ -46,16 +46,17 @@ def test_little_comes_back(kind, free_surface):
     assert (np.abs(small - large).max(axis=0) <= 0.005 * np.abs(large).max()).all()
 
 
-def grown(medium, shape, free_surface, steps, **keys):
+def grown(medium, shape, free_surface, steps, width=WIDTH, **keys):
     """Energy of motion after the steps over that at first, largest and last; the medium is continued into the layers.
 
     keys: of wave_in."""
-    inner = [np.clip(np.arange(n), 12, n - 13) if n > 1 else np.arange(1) for n in shape]
+    edge = width + 2
+    inner = [np.clip(np.arange(n), edge, n - edge - 1) if n > 1 else np.arange(1) for n in shape]
     if free_surface:
-        inner[2] = np.minimum(np.arange(shape[2]), shape[2] - 13)
+        inner[2] = np.minimum(np.arange(shape[2]), shape[2] - edge - 1)
     vp, vs, density = (values[np.ix_(*inner)] for values in medium)
     wave = wave_in(
-        vp, vs, density, SPACING, share=0.95, width=WIDTH, free_surface=free_surface, dtype=np.float32, **keys
+        vp, vs, density, SPACING, share=0.95, width=width, free_surface=free_surface, dtype=np.float32, **keys
     )
     motion = [field.name for field in fields_of(shape[1] == 1) if field.stage == 0]
     middle = [np.exp(-((np.arange(n) - n / 2) ** 2) / 8) if n > 1 else np.ones(1) for n in shape]
@@ -90,6 +91,28 @@ def test_nothing_grows(name, medium, free_surface):
         assert last < 0.05
 
 
+WIDER = (130, 1, 120)
+
+
+@pytest.mark.verify
+@pytest.mark.parametrize("free_surface", [True, False])
+@pytest.mark.parametrize(
+    ("name", "medium"),
+    [
+        ("rough", rough),
+        ("beds", lambda shape, seed: beds(shape, seed, 5)),
+        ("cells", lambda shape, seed: cells(shape, seed, 2.5)),
+        ("sea", lambda shape, seed: seafloor(shape, seed, 5)),
+    ],
+)
+def test_nothing_grows_in_wide_layers(name, medium, free_surface):
+    """Of as many cells as fine grids get, where each damps less."""
+    for seed in range(3 if FULL else 1):
+        largest, last = grown(medium(WIDER, seed), WIDER, free_surface, 24_000 if FULL else 4000, width=45)
+        assert largest < 0.5
+        assert last < 0.05
+
+
 @pytest.mark.verify
 @pytest.mark.skipif(not FULL, reason="full size only (make verify)")
 @pytest.mark.parametrize("medium", [rough(DEEP, 1), beds(DEEP, 1, 5), beds(DEEP, 2, 1.7), seafloor(DEEP, 3, 5)])
@@ -111,3 +134,19 @@ def test_the_share_follows_the_model():
     assert multiaxial_share(1.2, 1e-4) == multiaxial_share(1.0, 1e-2) == 0.03
     assert multiaxial_share(8.0, 0.04) == pytest.approx(0.08)
     assert multiaxial_share(1e9, 0.5) == 0.15
+
+
+def test_wide_layers_beside_beds_have_a_larger_share():
+    """In proportion to the changes in their width: as many where cells are half as large and layers as wide in
+    metres."""
+    assert multiaxial_share(1.7, 0, 0.1, 10) == multiaxial_share(1.7, 0)
+    assert multiaxial_share(1.7, 0, 0.1, 30) == pytest.approx(0.09)
+    assert multiaxial_share(1.7, 0, 0.05, 50) == pytest.approx(0.09)
+    assert multiaxial_share(1.7, 0, 1.0, 100) == 0.3
+
+
+def test_wide_layers_with_the_share_of_narrow_ones_let_waves_grow():
+    medium = beds(WIDER, 1, 5)
+    share = share_in(medium[0], medium[1], WIDTH, True)
+    assert grown(medium, WIDER, True, 4000, width=45, boundary=MultiaxialPml(45, multiaxial=share))[1] > 1e2
+    assert grown(medium, WIDER, True, 4000, width=45)[1] < 0.05

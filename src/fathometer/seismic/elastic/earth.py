@@ -22,6 +22,7 @@ from fathometer.seismic.elastic.contact_limit import contact_eigenvalue
 from fathometer.seismic.elastic.contact_media import Sides
 from fathometer.seismic.elastic.fields import WEIGHT_SUM
 from fathometer.seismic.elastic.moduli import p_modulus
+from fathometer.seismic.elastic.unevenness import sum_changes, unevenness
 from fathometer.seismic.model.earth import EarthFiles
 from fathometer.seismic.survey import Survey
 from fathometer.seismic.traces.wavelet import Wavelet
@@ -45,6 +46,7 @@ class ElasticEarth:
             outermost cells of a side with a layer, which repeats them, where it is more.
         floor: of the sea, where it is a plane next to which derivatives have tables of their own.
         hard: a note on velocities that may be in feet. least_quality: of qp and qs, infinity without attenuation.
+        unevenness: how much velocities change from cell to cell (unevenness.py).
     """
 
     vp: np.ndarray
@@ -60,6 +62,7 @@ class ElasticEarth:
     contrast: float
     contacts: float
     hard: tuple[str, ...] = ()
+    unevenness: float = 0.0
     least_quality: float = math.inf
     floor: SeaFloor | None = None
 
@@ -130,6 +133,7 @@ def read_earth(
     slowest_shear = allreduce(comm, float(np.where(vs > 0, vs, np.inf).min()), "MIN")  # inf: all is fluid
     contrast = max(fastest / allreduce(comm, float(vp.min()), "MIN"), fastest_shear / slowest_shear)
     contacts = contact_share(allreduce(comm, count_contacts(arrays["vs"], grid, block), "SUM"), grid)
+    changes = allreduce(comm, sum_changes(arrays["vp"], arrays["vs"], grid, block), "SUM")
     floor, why = find_floor(arrays["vp"], arrays["vs"], arrays["density"], grid, block, comm)
     largest = _largest_eigenvalue(arrays, attenuation, grid)
     if floor is not None:
@@ -151,6 +155,7 @@ def read_earth(
         contacts=contacts,
         hard=(*hard, *_floor_notes(why)),
         floor=floor,
+        unevenness=unevenness(changes, grid),
     )
 
 

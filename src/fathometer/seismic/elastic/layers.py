@@ -28,6 +28,9 @@ SHARE = 0.015  # of the logarithm of the contrast
 SHARE_BESIDE_FLUIDS = 0.03
 SHARE_OF_CONTACTS = 2.0  # of those with fluids
 LARGEST_SHARE = 0.15
+SHARE_OF_CHANGES = 0.045  # for each cell of width beyond NARROW
+NARROW = 10
+LARGEST_SHARE_OF_CHANGES = 0.3
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,17 +55,21 @@ class Layer:
         return {name: getattr(self, name) for name in ("axis", "lo", "hi", "memory", "gain", "decay", "keep")}
 
 
-def multiaxial_share(contrast: float, contacts: float) -> float:
+def multiaxial_share(contrast: float, contacts: float, unevenness: float = 0.0, width: int = NARROW) -> float:
     """Share of the damping that keeps waves from growing in layers of a medium.
 
     A rule found by trying: with it nothing grows in 24,000 steps of flat beds and of cells drawn by chance, with
-    fluids and without, whatever their contrast (test_elastic_layers.py). A homogeneous medium needs none.
+    fluids and without, whatever their contrast (test_elastic_layers.py). A homogeneous medium needs none. Waves in beds
+    of some cells find room to grow in layers that are wider than these, so there the share rises with the changes from
+    cell to cell that fit into the width: refined grids keep it, with as wide layers in metres.
 
     Args:
-        contrast, contacts: see ElasticEarth.
+        contrast, contacts, unevenness: see ElasticEarth. width: of the layers, cells.
     """
     fluids = max(SHARE_BESIDE_FLUIDS, SHARE_OF_CONTACTS * contacts) if contacts else 0.0
-    return min(max(SHARE * math.log(contrast), fluids), LARGEST_SHARE)
+    share = min(max(SHARE * math.log(contrast), fluids), LARGEST_SHARE)
+    changes = SHARE_OF_CHANGES * unevenness * max(width - NARROW, 0)
+    return max(share, min(changes, LARGEST_SHARE_OF_CHANGES))
 
 
 def cells_in_layers(block: Decomposition, shape: Index3, width: int, free_surface: bool, itemsize: int = 4) -> int:

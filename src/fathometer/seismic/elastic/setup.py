@@ -170,7 +170,9 @@ def _boundary(layout: ElasticLayout, earth: ElasticEarth) -> MultiaxialPml:
     assert isinstance(boundary, MultiaxialPml)
     if isinstance(keys, PmlTable) and keys.multiaxial is not None:
         return boundary
-    return replace(boundary, multiaxial=multiaxial_share(earth.contrast, earth.contacts))
+    return replace(
+        boundary, multiaxial=multiaxial_share(earth.contrast, earth.contacts, earth.unevenness, boundary.width)
+    )
 
 
 def _advice(survey: Survey) -> str:
