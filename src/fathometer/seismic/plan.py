@@ -120,6 +120,7 @@ class Plan:
             "shape": grid.shape,
             "padded_shape": grid.full_shape,
             "physics": self.layout.physics.name,
+            "absorbing_layers": self.layout.layers_in_words or None,
             "velocities": self.known.origin,
             "weak_epsilon": None if self.known.weak_epsilon is None else self.known.weak_epsilon.as_dict(),
             "time_step_seconds": time.dt,

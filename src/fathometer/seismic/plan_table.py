@@ -31,6 +31,7 @@ def lines(plan: Plan) -> list[str]:
         f"{1000 * time.dt:.4g} ms, {plan.points_per_wavelength:.1f} cells per shortest wavelength",
         f"velocities: {plan.known.origin}; a snapshot every {time.every} steps" * layout.imaging
         or f"velocities: {plan.known.origin}",
+        *filter(None, [layout.layers_in_words]),
         *([_saved(plan.cone)] if plan.cone is not None else []),
         *([_cards(plan.machine)] if plan.machine.card is not None else []),
         *note_lines(plan.notes, layout.survey.path, "--json lists all"),

@@ -6,6 +6,7 @@ import matplotlib
 import numpy as np
 import test_elastic_laws as laws
 import test_elastic_reciprocity as reciprocity
+import test_layer_width as layer_width
 import test_product_full_space as full_space
 import test_product_lamb as lamb
 import test_product_layers as layers
@@ -47,6 +48,10 @@ def figures():
             amplitude, error, without = layers.lossy(kind, quality)
             words = f"amplitudes {percent(amplitude)}; L2 {percent(error)}, elastic {percent(without)}"
             print(f"Q {quality:g}, {kind.upper()}, at 2, 5, 10 wavelengths: {words}")
+    for name, (sea, spacing) in layer_width.SEAS.items():
+        for h in (spacing, spacing / 2, spacing / 3):
+            for words, one in zip(("auto", "20 cells"), sea.reflected(h, "auto", layer_width.TWENTY), strict=True):
+                print(f"layers beside a floor of {name}, cells of {h:.3g} m, {words}: vx, vz {percent(one)} come back")
     for name in reciprocity.FORCES:
         print(f"reciprocity, {name}, free surface: {reciprocity.force_difference(0.0, name):.1e}")
     for cells, receivers, keys in (

@@ -13,11 +13,13 @@ from fathometer.parallel.decomposition import Decomposition, best_ranks, choose_
 from fathometer.seismic.elastic.attenuation import Attenuation
 from fathometer.seismic.elastic.closure import ROWS
 from fathometer.seismic.elastic.earth import count_contacts
-from fathometer.seismic.elastic.elastic_layout import elastic_layout
+from fathometer.seismic.elastic.elastic_layout import elastic_headers, elastic_layout
+from fathometer.seismic.elastic.layer_width import SlowWaves
 from fathometer.seismic.elastic.layers import LARGEST_SHARE
 from fathometer.seismic.elastic.setup import prepare_elastic
 from fathometer.seismic.elastic.sources import point_sources_of, source_points
 from fathometer.seismic.elastic.survey_checks import onset_notes, reference_notes
+from fathometer.seismic.elastic.unevenness import sum_changes, unevenness
 from fathometer.seismic.setup.survey_layout import boundary_of
 from fathometer.seismic.survey import PropagationTable
 from fathometer.seismic.traces.time_axis import TimeAxis
@@ -29,7 +31,7 @@ THIN = {"boundary": {"kind": "pml", "width": 4}}
 
 def layout_of(folder, **changes):
     random_model(folder, (17, 16, 14))
-    return elastic_layout(survey_with(folder, **changes))
+    return elastic_layout(elastic_headers(survey_with(folder, **changes)), SlowWaves())
 
 
 def test_blocks_below_a_free_surface_hold_its_derivatives(tmp_path):
@@ -240,11 +242,14 @@ def test_the_layers_share_follows_the_model_unless_given(tmp_path):
     counts = sum(count_contacts(part.vs, grid, block) for part, _, block in found)
     assert counts.tolist() == count_contacts(earth.vs, grid, Decomposition(grid.full_shape)).tolist()
     assert counts[5] == 0
+    changes = sum(sum_changes(part.vp, part.vs, grid, block) for part, _, block in found)
+    assert changes.tolist() == sum_changes(earth.vp, earth.vs, grid, Decomposition(grid.full_shape)).tolist()
+    assert unevenness(changes, grid) == earth.unevenness > 0.1
     assert 0.03 < share() <= LARGEST_SHARE
     uniform = {"vp": 3000.0, "vs": 1500.0}
     assert share(model=uniform) == 0
     assert share(model=uniform | {"vs": 0.0}) == 0
-    given = {"boundary": {"kind": "pml", "width": 12, "multiaxial": 0.02}}
+    given = {"boundary": {"kind": "pml", "width": 7, "multiaxial": 0.02}}
     assert share(propagation=given) == share(model=uniform, propagation=given) == 0.02
     assert share(model=uniform, propagation={"boundary": {"kind": "pml"}}) == 0
 

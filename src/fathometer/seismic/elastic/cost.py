@@ -19,6 +19,7 @@ from fathometer.seismic.cost.traces import trace_halo_bytes
 from fathometer.seismic.cost.workload import TRACE_WRITES, Workload
 from fathometer.seismic.elastic.elastic_layout import ElasticLayout
 from fathometer.seismic.elastic.homogeneous import EQUATIONS
+from fathometer.seismic.elastic.layer_width import names_looked_at
 from fathometer.seismic.elastic.layers import cells_in_layers
 from fathometer.seismic.elastic.memory import PARAMETER_BYTES, READ_AT_ONCE
 from fathometer.seismic.elastic.propagator import flops_per_point
@@ -161,7 +162,8 @@ def predict_elastic(
 
 def _start_phases(run: ElasticWorkload, rates: ElasticRates) -> list[Phase]:
     machine, layout = run.machine, run.elastic
-    model_bytes = layout.files.bytes_per_cell * run.cells
+    looked_at = layout.files.bytes_of(names_looked_at(layout.survey))
+    model_bytes = (layout.files.bytes_per_cell + looked_at) * run.cells
     medium = rates.medium_cell_seconds + (rates.relaxation_cell_seconds if layout.attenuates else 0.0)
     points = run.shots * len(layout.sources.offset) + run.traces[0] * len(layout.components)
     arrays = sum(_memory(run, rates, reading=True).values()) - machine.process_bytes

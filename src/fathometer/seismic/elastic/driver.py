@@ -37,7 +37,7 @@ from fathometer.seismic.page.run_data import RunData
 from fathometer.seismic.setup.emptiness import TraceRanges
 from fathometer.seismic.setup.run_files import announce
 from fathometer.seismic.setup.setup import Setup
-from fathometer.seismic.setup.survey_layout import SurveyLayout
+from fathometer.seismic.setup.survey_layout import SurveyHeaders
 from fathometer.seismic.shots.shot import Shot
 from fathometer.seismic.survey import Survey
 from fathometer.seismic.waves.checked_steps import advances
@@ -63,7 +63,7 @@ def run_elastic(survey: Survey, comm: MPI.Intracomm, context: Context) -> Outcom
 class ElasticModelling(Modelling):
     """The shots of elastic waves; see Tasks."""
 
-    def made_ready(self, before_reading: Callable[[SurveyLayout], None]) -> Setup:
+    def made_ready(self, before_reading: Callable[[SurveyHeaders], None]) -> Setup:
         """Read the model, and say what is modelled."""
         with ledger.phase("set up"):
             self.setup = prepare_elastic(self.survey, self.comm, before_reading)

@@ -13,6 +13,7 @@ from fathometer.parallel.decomposition import Decomposition
 from fathometer.seismic.elastic.closure import ROWS
 from fathometer.seismic.elastic.field_points import FieldPoints
 from fathometer.seismic.elastic.fields import NORMAL, fields_of, of_dimension
+from fathometer.seismic.elastic.layer_width import LayerWidth, SlowWaves, layer_width
 from fathometer.seismic.elastic.memory import wavefield_bytes
 from fathometer.seismic.elastic.points import reach, weights_of
 from fathometer.seismic.elastic.receivers import PRESSURE, components_of, receiver_points
@@ -21,6 +22,7 @@ from fathometer.seismic.elastic.sources import PointSources, point_sources_of
 from fathometer.seismic.elastic.survey_checks import check_inside_model
 from fathometer.seismic.elastic.time_functions import TOGETHER, transform_bytes
 from fathometer.seismic.setup.checks import check_steps
+from fathometer.seismic.setup.grazing import peak_frequency
 from fathometer.seismic.setup.survey_layout import (
     SurveyHeaders,
     SurveyLayout,
@@ -51,10 +53,29 @@ class ElasticLayout(SurveyLayout):
 
     Attributes:
         sources: of each shot. components: that receivers record, in the order in which they are written.
+        width: of the absorbing layers.
     """
 
     sources: PointSources
     components: tuple[str, ...]
+    width: LayerWidth
+
+    @property
+    def share_in_layers(self) -> float:
+        """Of all cells, the share in absorbing layers."""
+        inside = 1.0
+        for axis in self.grid.axes:
+            sides = 1 if axis == 2 and self.free_surface else 2
+            inside *= 1 - sides * self.width.cells / self.grid.full_shape[axis]
+        return 1 - inside
+
+    @property
+    def layers_in_words(self) -> str:
+        """How wide the absorbing layers are, and which share of the cells they take."""
+        cells, spacing = self.width.cells, [self.grid.spacing[axis] for axis in self.grid.axes]
+        metres = " x ".join(f"{cells * h:.4g}" for h in (spacing if len(set(spacing)) > 1 else spacing[:1]))
+        words = ", ".join(filter(None, (f"{metres} m", self.width.words)))
+        return f"absorbing layers: {cells} cells ({words}); {100 * self.share_in_layers:.0f} % of all cells"
 
     @property
     def physics(self) -> Physics:
@@ -133,12 +154,21 @@ class ElasticLayout(SurveyLayout):
             return {"snapshots": buffer_bytes(self.grid, block, survey.snapshots, steps=steps)}
 
 
-def elastic_layout(survey: Survey, headers_only: bool = False, ranks: int = 1) -> ElasticLayout:
+def elastic_headers(survey: Survey, headers_only: bool = False, ranks: int = 1) -> SurveyHeaders:
     """Look at the headers of a survey's files; arguments as of `survey_headers`. Raises InputError for what is
     wrong."""
-    found = survey_headers(survey, False, headers_only, ranks)
+    return survey_headers(survey, False, headers_only, ranks)
+
+
+def elastic_layout(found: SurveyHeaders, waves: SlowWaves) -> ElasticLayout:
+    """The layout of a survey. waves: of its model; where the survey says how wide layers are, any. Raises InputError
+    for what is wrong."""
     survey, bare = found.survey, found.files.grid
+    width = layer_width(survey, bare, waves, peak_frequency(found.wavelet))
     boundary = boundary_of(survey.propagation, MultiaxialPml)
+    assert isinstance(boundary, MultiaxialPml)
+    boundary = replace(boundary, width=width.cells)
+    found = replace(found, acquisition=replace(found.acquisition, notes=width.notes + found.acquisition.notes))
     sources = point_sources_of(survey, bare.two_dimensional)
     components = components_of(survey, bare.two_dimensional)
     check_inside_model(survey, sources, found.acquisition.shots, bare)
@@ -146,7 +176,13 @@ def elastic_layout(survey: Survey, headers_only: bool = False, ranks: int = 1) -
     grid = replace(bare, pad=padding(bare, boundary.width, margins, found.free_surface))
     # Whatever lies on a node lies between the points of other fields.
     return ElasticLayout(
-        **vars(found), boundary=boundary, grid=grid, off_grid=True, sources=sources, components=components
+        **vars(found),
+        boundary=boundary,
+        grid=grid,
+        off_grid=True,
+        sources=sources,
+        components=components,
+        width=width,
     )
 
 

@@ -17,8 +17,9 @@ from fathometer.seismic.elastic.attenuation import Attenuation
 from fathometer.seismic.elastic.checks import LARGEST_RATIO
 from fathometer.seismic.elastic.cost import predict_elastic
 from fathometer.seismic.elastic.earth import attenuation_of
-from fathometer.seismic.elastic.elastic_layout import ElasticLayout, elastic_layout
+from fathometer.seismic.elastic.elastic_layout import elastic_headers, elastic_layout
 from fathometer.seismic.elastic.fields import WEIGHT_SUM
+from fathometer.seismic.elastic.layer_width import SlowWaves
 from fathometer.seismic.elastic.moduli import p_modulus
 from fathometer.seismic.elastic.survey_checks import check_wavelengths
 from fathometer.seismic.model.limits import DENSITIES
@@ -28,6 +29,7 @@ from fathometer.seismic.setup.checks import time_step
 from fathometer.seismic.setup.grazing import peak_frequency
 from fathometer.seismic.setup.known_model import KnownModel
 from fathometer.seismic.setup.sampled_model import check_velocities, sampled
+from fathometer.seismic.setup.survey_layout import SurveyHeaders
 from fathometer.seismic.survey import Survey
 
 ASSUMED_QUALITY = 50.0  # of a model whose values are not there yet
@@ -43,38 +45,40 @@ def plan_elastic(survey: Survey, machine: Machine, request: PlanRequest) -> Plan
     `plan_of_waves`."""
     if request.migrate:
         survey.require_acoustic("plan --migrate")
-    layout = elastic_layout(survey, headers_only=True)
-    known = known_model(layout, request.velocities)
+    headers = elastic_headers(survey, headers_only=True)
+    known, waves = known_model(headers, request.velocities)
+    layout = elastic_layout(headers, waves)
     dt = time_step(survey, known.limit)
     notes = check_wavelengths(survey, known.slowest, layout.grid, layout.wavelet, layout.acquisition, dt)
     notes += layout.sources.notes
     return plan_of_waves(layout, known, dt, notes, machine.running("model"), request, partial(predict_elastic, layout))
 
 
-def known_model(layout: ElasticLayout, given: tuple[float, float] | None) -> KnownModel:
+def known_model(headers: SurveyHeaders, given: tuple[float, float] | None) -> tuple[KnownModel, SlowWaves]:
     """Velocities of some rows of the model; given: the lowest velocity of S waves (P waves in fluids) and the highest
-    of P waves, m/s, instead.
+    of P waves, m/s, instead: nothing is then known of fluids.
 
     Raises InputError where rows cannot be read, and for values that a run would refuse.
     """
-    survey, files = layout.survey, layout.files
-    attenuation = attenuation_of(survey, layout.wavelet, peak_frequency(layout.wavelet))
+    survey, files = headers.survey, headers.files
+    attenuation = attenuation_of(survey, headers.wavelet, peak_frequency(headers.wavelet))
     if given is not None:
         quality = survey.needed_model.qp
         assumed = quality if isinstance(quality, float) else ASSUMED_QUALITY
         fastest = np.full((1, 1, 1), given[1], np.float32)
         one = {"vp": fastest, "density": np.ones_like(fastest), "qp": np.full_like(fastest, assumed)}
-        limit = _limit(one, 2, layout.grid, attenuation)
+        limit = _limit(one, 2, files.grid, attenuation)
         check_velocities(survey, "--velocities", *given)
-        return KnownModel(*given, limit, f"assumed from {given[0]:g} (S waves) to {given[1]:g} m/s (P waves)")
+        origin = f"assumed from {given[0]:g} (S waves) to {given[1]:g} m/s (P waves)"
+        return KnownModel(*given, limit, origin), SlowWaves(shear=given[0])
     names = files.names if attenuation is not None else files.names[:3]
     arrays, rows = sampled(files, names)
     values = dict(zip(names, arrays, strict=True))
     _check(survey, values)
     vp, vs = values["vp"], values["vs"]
-    slowest = float(np.where(vs > 0, vs, vp).min())
-    limit = _limit(values, "xyz".index(files.axes[-1]), layout.grid, attenuation)
-    return KnownModel(slowest, float(vp.max()), limit, f"from {rows}")
+    waves = SlowWaves.of(*np.broadcast_arrays(vp, vs))
+    limit = _limit(values, "xyz".index(files.axes[-1]), files.grid, attenuation)
+    return KnownModel(waves.slowest, float(vp.max()), limit, f"from {rows}"), waves
 
 
 def _check(survey: Survey, values: dict[str, np.ndarray]) -> None:

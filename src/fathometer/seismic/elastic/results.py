@@ -13,6 +13,10 @@ def facts(setup: ElasticSetup) -> dict[str, Any]:
     return {
         "source": survey.source.kind if survey.source is not None else None,
         "components": list(setup.components),
+        "absorbing_layers": {
+            "summary": setup.layout.layers_in_words,
+            "share_of_cells": setup.layout.share_in_layers,
+        },
         "attenuation": None
         if attenuation is None
         else {

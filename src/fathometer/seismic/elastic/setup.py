@@ -1,6 +1,6 @@
 """All that is decided before the first time step of an elastic run.
 
-layout -> this rank's part of the model -> dt -> time axis -> medium -> memory
+headers -> width of the layers -> layout -> this rank's part of the model -> dt -> time axis -> medium -> memory
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from fathometer.seismic.elastic.attenuation import Attenuation
 from fathometer.seismic.elastic.contact import SeaFloor
 from fathometer.seismic.elastic.contact_media import Sides, set_contact
 from fathometer.seismic.elastic.earth import ElasticEarth, attenuation_of, read_earth
-from fathometer.seismic.elastic.elastic_layout import ElasticLayout, elastic_layout
+from fathometer.seismic.elastic.elastic_layout import ElasticLayout, elastic_headers, elastic_layout
+from fathometer.seismic.elastic.layer_width import slow_waves
 from fathometer.seismic.elastic.layers import multiaxial_share
 from fathometer.seismic.elastic.media import medium_of
 from fathometer.seismic.elastic.medium import Medium
@@ -38,6 +39,7 @@ from fathometer.seismic.setup.checks import check_amplitude, time_step
 from fathometer.seismic.setup.fair_cuts import Shares, Work
 from fathometer.seismic.setup.grazing import peak_frequency
 from fathometer.seismic.setup.setup import MODELLING_ADVICE, Setup
+from fathometer.seismic.setup.survey_layout import SurveyHeaders
 from fathometer.seismic.survey import PmlTable, Survey
 from fathometer.seismic.traces.time_axis import TimeAxis
 from fathometer.seismic.waves.boundary import MultiaxialPml
@@ -105,7 +107,7 @@ class ElasticSetup:
 
 
 def prepare_elastic(
-    survey: Survey, comm: MPI.Intracomm, before_reading: Callable[[ElasticLayout], None] | None = None
+    survey: Survey, comm: MPI.Intracomm, before_reading: Callable[[SurveyHeaders], None] | None = None
 ) -> ElasticSetup:
     """Collective. Make an elastic survey ready. Raises InputError, the same on all ranks, for what is wrong with it.
 
@@ -113,7 +115,12 @@ def prepare_elastic(
     """
     usable = usable_memory(comm, survey.parallel.memory_budget)
     with collective_errors(comm):
-        layout = elastic_layout(survey, ranks=comm.size)
+        headers = elastic_headers(survey, ranks=comm.size)
+    if before_reading is not None:
+        before_reading(headers)
+    waves = slow_waves(headers.files, headers.survey, comm)
+    with collective_errors(comm):
+        layout = elastic_layout(headers, waves)
         ranks = layout.ranks(comm.size)
         frequency = peak_frequency(layout.wavelet)
         attenuation = attenuation_of(survey, layout.wavelet, frequency)
@@ -123,8 +130,6 @@ def prepare_elastic(
     with collective_errors(comm):
         parts = layout.wavefield_bytes(block)
     require_memory(parts, usable, comm, _advice(survey))
-    if before_reading is not None:
-        before_reading(layout)
     with ledger.phase("read model"):
         earth = read_earth(layout.files, grid, block, attenuation, comm)
     with collective_errors(comm):

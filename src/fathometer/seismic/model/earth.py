@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,7 @@ from fathometer.base.errors import InputError, naming
 from fathometer.grid.grid import Grid
 from fathometer.grid.stencil import time_step_limit
 from fathometer.parallel.collectives import allreduce, collective_errors
-from fathometer.parallel.decomposition import Decomposition
+from fathometer.parallel.decomposition import Decomposition, split
 from fathometer.seismic.model.axes import assumption
 from fathometer.seismic.model.axis_order import depth_first
 from fathometer.seismic.model.checks import ModelChecks
@@ -37,7 +37,7 @@ from fathometer.storage.volumes.formats.segy_volume import SegyVolume
 from fathometer.storage.volumes.place import Place, World
 from fathometer.storage.volumes.reader import SharedVolume
 from fathometer.storage.volumes.registry import format_to_read
-from fathometer.storage.volumes.strategy import Strategy
+from fathometer.storage.volumes.strategy import ROOT, Strategy
 from fathometer.storage.volumes.volume import Volume, open_volume
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 NAMES = PROPERTIES["acoustic"]
 VELOCITIES = ("vp", "vs")
 WHOLE = "the whole model"  # as a sample of it
+PIECE = 1 << 22  # cells that a rank looks at, at a time
 MOST_ROWS = 4096  # rows along the fastest axis in a sample of the model
 
 
@@ -215,7 +216,11 @@ class EarthFiles:
     @property
     def bytes_per_cell(self) -> int:
         """Bytes of a cell in all files together, as stored."""
-        return sum(volume.info.dtype.itemsize for volume in self._volumes.values())
+        return self.bytes_of(self.names)
+
+    def bytes_of(self, names: Sequence[str]) -> int:
+        """Bytes of a cell in the files of some properties, as stored."""
+        return sum(self._volumes[name].info.dtype.itemsize for name in names if name in self._volumes)
 
     @property
     def dimension(self) -> int:
@@ -329,6 +334,25 @@ class EarthFiles:
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
             values = [volume.read([*row, 0], [*(n + 1 for n in row), cells]).reshape(1, cells) for row in rows]
             return np.asarray(self._in_units(name, np.array(values)), np.float32)
+
+    def number(self, name: str) -> float:
+        """A property that is a number, in SI units."""
+        return float(self._in_units(name, np.float32(getattr(self._keys, name))))
+
+    def pieces(self, names: Sequence[str], comm: MPI.Intracomm) -> Iterator[dict[str, np.ndarray]]:
+        """Collective. Some properties of the model's cells, float32 [x, y, z], unchecked: each cell on one rank, and
+        not too many at a time."""
+        grid, along = self.grid, "xyz".index(self.axes[0])
+        planes, cells = grid.shape[along], math.prod(grid.shape)
+        # Rank 0 reads the whole file in any case where it sends.
+        parts = 1 if self._strategy.name == ROOT else -(-cells // (comm.size * PIECE))
+        for number in range(parts):
+            lo, hi = split(planes, parts * comm.size, number * comm.size + comm.rank)
+            lower, upper = [0, 0, 0], list(grid.shape)
+            lower[along] = min(lo, planes - 1)
+            upper[along] = max(hi, lower[along] + 1)
+            own = cells // planes * (hi - lo)
+            yield {name: self.part(name, grid, lower, upper, own, comm) for name in names}
 
     def given(self, name: str) -> bool:
         """Whether the survey has a property."""

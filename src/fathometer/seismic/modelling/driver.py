@@ -23,7 +23,7 @@ from fathometer.seismic.page.run_data import RunData
 from fathometer.seismic.setup.cone import Saved, record
 from fathometer.seismic.setup.run_files import prepared, protect_inputs
 from fathometer.seismic.setup.setup import Setup
-from fathometer.seismic.setup.survey_layout import SurveyLayout
+from fathometer.seismic.setup.survey_layout import SurveyHeaders
 from fathometer.seismic.shots.gathering import gather_traces
 from fathometer.seismic.shots.modelled import NAME, modelled_traces
 from fathometer.seismic.shots.shot import Shot
@@ -48,7 +48,7 @@ class AcousticModelling(Modelling):
         protect_inputs(self.survey, [self.output / f"{NAME}.segy"])
         super().check()
 
-    def made_ready(self, before_reading: Callable[[SurveyLayout], None]) -> Setup:
+    def made_ready(self, before_reading: Callable[[SurveyHeaders], None]) -> Setup:
         """Read the model, and say what is modelled."""
         self._saved: dict[int, Saved] = {}
         setup = prepared(self.survey, self.comm, self.context, imaging=False, before_reading=before_reading)

@@ -38,7 +38,7 @@ from fathometer.seismic.setup.emptiness import TraceRanges
 from fathometer.seismic.setup.run_files import protect_inputs
 from fathometer.seismic.setup.run_record import WorkDone, finish, known_run
 from fathometer.seismic.setup.setup import Setup
-from fathometer.seismic.setup.survey_layout import SurveyLayout
+from fathometer.seismic.setup.survey_layout import SurveyHeaders
 from fathometer.seismic.setup.survey_tasks import SurveyTasks
 from fathometer.seismic.setup.tuned import Wavefield, set_threads, tuned_by, tuned_for
 from fathometer.seismic.shots.shot import Shot
@@ -87,7 +87,7 @@ class Modelling(SurveyTasks):
                 )
 
     @abstractmethod
-    def made_ready(self, before_reading: Callable[[SurveyLayout], None]) -> Setup:
+    def made_ready(self, before_reading: Callable[[SurveyHeaders], None]) -> Setup:
         """Collective. Read the model; the survey made ready, announced. before_reading: collective; to be called when
         the files are known."""
 
@@ -96,8 +96,8 @@ class Modelling(SurveyTasks):
         survey = self.survey
         with ModellingInput(survey, compared(survey), self.comm, self.context, earlier) as self.inputs:
 
-            def begin(layout: SurveyLayout) -> None:
-                self.inputs.begin(layout.acquisition, {}, partial(hashed_files, survey, layout.files))
+            def begin(headers: SurveyHeaders) -> None:
+                self.inputs.begin(headers.acquisition, {}, partial(hashed_files, survey, headers.files))
 
             self.run = self.made_ready(begin)
             self.inputs.finish()

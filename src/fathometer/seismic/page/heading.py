@@ -50,6 +50,8 @@ def heading(record: Mapping[str, Any], title: str = "", kind: str = "") -> Headi
                 "the shortest wavelength",
             )
         )
+    if results.get("absorbing_layers"):
+        facts.append(("Absorbing layers", str(results["absorbing_layers"]["summary"]).partition(": ")[2]))
     if results.get("processor", {}).get("kind") == "gpu":
         facts.append(("Time steps on", _card(results["processor"])))
     if results.get("illumination"):

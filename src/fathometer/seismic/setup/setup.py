@@ -160,7 +160,7 @@ class Setup:
             + f"{self.points_per_wavelength:.1f} cells per shortest wavelength ({space})",
             f"{self._layout()}, {bytes_in_words(self.memory_bytes)} on rank 0"
             + " beside the history" * self.layout.imaging,
-            *filter(None, [str(self.shares), str(self.processor)]),
+            *filter(None, [self.layout.layers_in_words, str(self.shares), str(self.processor)]),
         ]
 
     def _layout(self) -> str:

@@ -87,6 +87,11 @@ class SurveyLayout(SurveyHeaders):
         return ISOTROPIC if self.files.isotropic else VTI
 
     @property
+    def layers_in_words(self) -> str:
+        """How wide absorbing layers are and what they cost; empty: nothing is said of it."""
+        return ""
+
+    @property
     def corrected(self) -> bool:
         """Whether the error of the time steps is corrected."""
         return self.survey.propagation.time_dispersion == "corrected"
@@ -296,6 +301,8 @@ def boundary_of(propagation: PropagationTable, pml: type[Pml] = Pml) -> Boundary
     if propagation.boundary == "auto":
         return pml()
     keys = propagation.boundary.model_dump(exclude={"kind"}, exclude_none=True)
+    if keys["width"] == "auto":  # as where it is left out
+        del keys["width"]
     return (pml if propagation.boundary.kind == "pml" else Sponge)(**keys)
 
 

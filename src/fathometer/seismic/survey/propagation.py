@@ -24,12 +24,16 @@ class PmlTable(Table):
     """Perfectly matched layer."""
 
     kind: Literal["pml"] = key("perfectly matched layer")
-    width: Annotated[int, Ge(4), Le(200)] | None = key(
-        "thickness of the layer; left out: 8, elastic: 20", "cells", None
+    width: Literal["auto"] | Annotated[int, Ge(4), Le(200)] = key(
+        "thickness of the layer; auto: 8; elastic: 20, or 4/3 wavelengths of the slowest waves or 0.8 of sound in "
+        "fluids, whichever is most; of elastic waves at most the model's own cells along any axis",
+        "cells",
+        "auto",
     )
     multiaxial: Annotated[float, Ge(0), Le(1)] | None = key(
         "elastic runs: share of the damping that acts along the layer too, so that nothing grows in it, for some more "
-        "reflection; 0: none; left out: 0 in homogeneous models to 0.15 where velocities differ most",
+        "reflection; 0: none; left out: 0 in homogeneous models to 0.3 where velocities differ "
+        "most",
         "",
         None,
     )
