@@ -249,7 +249,7 @@ def test_the_layers_share_follows_the_model_unless_given(tmp_path):
     uniform = {"vp": 3000.0, "vs": 1500.0}
     assert share(model=uniform) == 0
     assert share(model=uniform | {"vs": 0.0}) == 0
-    given = {"boundary": {"kind": "pml", "width": 7, "multiaxial": 0.02}}
+    given = {"boundary": {"kind": "pml", "width": 9, "multiaxial": 0.02}}
     assert share(propagation=given) == share(model=uniform, propagation=given) == 0.02
     assert share(model=uniform, propagation={"boundary": {"kind": "pml"}}) == 0
 

@@ -140,8 +140,8 @@ def test_wide_layers_beside_beds_have_a_larger_share():
     """In proportion to the changes in their width: as many where cells are half as large and layers as wide in
     metres."""
     assert multiaxial_share(1.7, 0, 0.1, 10) == multiaxial_share(1.7, 0)
-    assert multiaxial_share(1.7, 0, 0.1, 30) == pytest.approx(0.09)
-    assert multiaxial_share(1.7, 0, 0.05, 50) == pytest.approx(0.09)
+    assert multiaxial_share(1.7, 0, 0.1, 30) == pytest.approx(0.085)
+    assert multiaxial_share(1.7, 0, 0.05, 50) == pytest.approx(0.085)
     assert multiaxial_share(1.7, 0, 1.0, 100) == 0.3
 
 

@@ -55,24 +55,26 @@ def test_auto_is_never_wider_than_the_model(tmp_path):
     found = cells(tmp_path, SlowWaves(1500.0), shallow)
     assert found.cells == 30
     assert found.notes == (
-        "[propagation] boundary.width: auto would be 67 cells, but the model has 30 along z: 30 are taken, and long "
-        "waves come back more; a larger model gets wider layers",
+        "[propagation] boundary.width: auto would be 67 cells, but the model has 30 along z: 30 are taken, and more of "
+        "long waves comes back than from a model with more cells",
     )
     assert cells(tmp_path, SlowWaves(1500.0), replace(GRID, shape=(200, 1, 7))).cells == 20  # as ever
 
 
 def test_layers_wider_than_the_model_are_refused(tmp_path):
-    wide = {"kind": "pml", "width": 101}
+    """Along all axes: a flat model may have layers that are wider than it is deep."""
+    wide = {"kind": "pml", "width": 121}
+    flat = replace(GRID, shape=(120, 1, 50))
     with pytest.raises(InputError) as raised:
-        cells(tmp_path, SlowWaves(), boundary=wide)
+        cells(tmp_path, SlowWaves(), flat, boundary=wide)
     assert str(raised.value) == (
-        f"{tmp_path / 'survey.toml'}: [propagation] boundary.width: found 101 cells, more than the model has along z; "
-        'allowed: up to its 100 cells, or "auto"'
+        f"{tmp_path / 'survey.toml'}: [propagation] boundary.width: found 121 cells, wider than the model; allowed: "
+        'up to the 120 cells that it has along x, or "auto"'
     )
-    assert cells(tmp_path, SlowWaves(), boundary=wide | {"width": 100}).cells == 100
+    assert cells(tmp_path, SlowWaves(), flat, boundary=wide | {"width": 120}).cells == 120
     here_too = here("model", elastic_survey(tmp_path, propagation__boundary=wide | {"width": 27}), "--quiet")
     assert here_too.code == 2
-    assert "boundary.width: found 27 cells, more than the model has along x; allowed: up to its 26" in here_too.err
+    assert "boundary.width: found 27 cells, wider than the model; allowed: up to the 26" in here_too.err
 
 
 @pytest.mark.parametrize("piece", [50, 10**6])

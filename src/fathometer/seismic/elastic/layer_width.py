@@ -116,17 +116,19 @@ def layer_width(survey: Survey, grid: Grid, waves: SlowWaves, frequency: float) 
         grid: of the model, without padding. waves: not looked at where the survey says a width. frequency: of the
             wavelet's peak, Hz.
 
-    Raises InputError where the survey's width is more than the model has cells along an axis.
+    Raises InputError where the survey's width is more than the model has cells along its longest axis. A flat model may
+    well have layers that are wider than it is deep, but auto does not choose them.
     """
     keys = survey.propagation.boundary
-    cells, axis = min((grid.shape[axis], axis) for axis in grid.axes)
     if isinstance(keys, PmlTable) and keys.width != "auto":
-        if keys.width > cells:
+        most, axis = max((grid.shape[axis], axis) for axis in grid.axes)
+        if keys.width > most:
             raise InputError(
-                f"{survey.path}: [propagation] boundary.width: found {keys.width} cells, more than the model has along "
-                f'{"xyz"[axis]}; allowed: up to its {cells} cells, or "auto"'
+                f"{survey.path}: [propagation] boundary.width: found {keys.width} cells, wider than the model; "
+                f'allowed: up to the {most} cells that it has along {"xyz"[axis]}, or "auto"'
             )
         return LayerWidth(keys.width)
+    cells, axis = min((grid.shape[axis], axis) for axis in grid.axes)
     spacing = [grid.spacing[axis] for axis in grid.axes]
     wanted = max(LEAST, math.ceil(waves.width(frequency) / min(spacing) - 1e-6))
     width = min(wanted, max(LEAST, cells))
@@ -134,6 +136,6 @@ def layer_width(survey: Survey, grid: Grid, waves: SlowWaves, frequency: float) 
     if width < wanted:
         notes = (
             f"[propagation] boundary.width: auto would be {wanted} cells, but the model has {cells} along "
-            f"{'xyz'[axis]}: {width} are taken, and long waves come back more; a larger model gets wider layers",
+            f"{'xyz'[axis]}: {width} are taken, and more of long waves comes back than from a model with more cells",
         )
     return LayerWidth(width, notes, waves.in_words([width * h for h in spacing], frequency))

@@ -28,8 +28,9 @@ SHARE = 0.015  # of the logarithm of the contrast
 SHARE_BESIDE_FLUIDS = 0.03
 SHARE_OF_CONTACTS = 2.0  # of those with fluids
 LARGEST_SHARE = 0.15
-SHARE_OF_CHANGES = 0.045  # for each cell of width beyond NARROW
-NARROW = 10
+SHARE_OF_CHANGES = 0.05  # of those in the cells beyond NARROW, less HARMLESS ones
+NARROW = 10  # cells
+HARMLESS = 0.3  # a single interface guides nothing that grows
 LARGEST_SHARE_OF_CHANGES = 0.3
 
 
@@ -68,8 +69,8 @@ def multiaxial_share(contrast: float, contacts: float, unevenness: float = 0.0, 
     """
     fluids = max(SHARE_BESIDE_FLUIDS, SHARE_OF_CONTACTS * contacts) if contacts else 0.0
     share = min(max(SHARE * math.log(contrast), fluids), LARGEST_SHARE)
-    changes = SHARE_OF_CHANGES * unevenness * max(width - NARROW, 0)
-    return max(share, min(changes, LARGEST_SHARE_OF_CHANGES))
+    changes = unevenness * max(width - NARROW, 0) - HARMLESS
+    return max(share, min(SHARE_OF_CHANGES * changes, LARGEST_SHARE_OF_CHANGES))
 
 
 def cells_in_layers(block: Decomposition, shape: Index3, width: int, free_surface: bool, itemsize: int = 4) -> int:

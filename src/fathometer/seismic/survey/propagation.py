@@ -26,7 +26,7 @@ class PmlTable(Table):
     kind: Literal["pml"] = key("perfectly matched layer")
     width: Literal["auto"] | Annotated[int, Ge(4), Le(200)] = key(
         "thickness of the layer; auto: 8; elastic: 20, or 4/3 wavelengths of the slowest waves or 0.8 of sound in "
-        "fluids, whichever is most; of elastic waves at most the model's own cells along any axis",
+        "fluids, whichever is most; of elastic waves at most the cells of the model along its longest axis",
         "cells",
         "auto",
     )
