@@ -8,8 +8,6 @@ from elastic_product import Run, columns
 from source_functions import ricker
 from wavenumber_integration import seismograms
 
-WIDTH = 20  # cells of the layers: little comes back
-
 
 @dataclass(frozen=True)
 class Layered:
@@ -57,7 +55,7 @@ class Layered:
             components=self.components,
             free_surface=self.free_surface,
             reference=self.reference,
-            propagation={"boundary": {"kind": "pml", "width": WIDTH}} | propagation,
+            propagation=propagation,
         )()
 
     def exact(self, product):

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from cli_support import under_mpirun
-from elastic_seabeds import drawn, seabed
+from elastic_seabeds import cut_cells, drawn, seabed
 from paths import SUPPORT
+from support import FULL
 
 from fathometer.seismic.elastic.fields import BY_NAME, fields_of
 
@@ -74,3 +75,24 @@ def test_bits_do_not_depend_on_ranks_or_tiles(ranks):
     done = under_mpirun(ranks, SUPPORT / "seabed_ranks_program.py")
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) >= 4
+
+
+@pytest.mark.parametrize(("part", "top"), [(0.5, False), (0.2, True), (0.9, False)] if FULL else [(0.2, True)])
+def test_nothing_grows_where_a_floor_goes_on_into_layers(part, top):
+    """Long after the waves have left, in layers of ten cells: what stays are stresses at rest."""
+    shape = (60, 1, 70)
+    depth = np.full(shape[:2], 30 + part)
+    one = np.ones(shape)
+    model = cut_cells(depth, (1500 * one, 1000 * one), (1700 * one, 400 * one, 1800 * one))
+    bed = seabed(model, SPACING, free_surface=top, width=10, dtype=np.float32)
+    names = [field.name for field in fields_of(True)]
+    excite(bed, names, shape)
+    if top:
+        for name in ("sxx", "szz"):
+            bed.wave.field(name)[:, :, 0] = 0
+    largest = []
+    for _ in range(24 if FULL else 6):
+        bed.wave.advance(1000)
+        largest.append(max(np.abs(bed.wave.field(name)).max() * (1 if name[0] == "v" else 5e-7) for name in names))
+    half = len(largest) // 2
+    assert max(largest[half:]) <= 1.1 * max(largest[:half])
