@@ -29,7 +29,7 @@ def sea(floor, source, receivers, spacing=SPACING, offsets=(1.0, 2.0, 3.0), **ke
         FREQUENCY,
         (203.0, source),
         [[203.0 + offset * WAVELENGTH, receivers] for offset in offsets],
-        (last + 600) / 1500 + 1.8 / FREQUENCY,
+        max(last + 600, 1100) / 1500 + 1.8 / FREQUENCY,  # not cut in the middle of a wave
         free_surface=True,
         **{"components": BOTH} | keys,
     )
@@ -73,7 +73,7 @@ def test_a_moment_tensor_just_below_the_floor(source):
         assert errors(sea(605.0, source, depth, side=side, components=("pressure",), **offsets)).max() <= 0.025
 
 
-@pytest.mark.parametrize(("floor", "most"), [(605.0, 0.015), (602.5, 0.03)])
+@pytest.mark.parametrize(("floor", "most"), [(605.0, 0.013), (602.5, 0.025)])
 def test_receivers_and_sources_on_the_floor(floor, most):
     """Velocities in the floor are the rock's, pressure is the water's; a force in it pulls at the rock."""
     offsets = (0.5, 1.0)
