@@ -11,6 +11,7 @@ import test_product_full_space as full_space
 import test_product_lamb as lamb
 import test_product_layers as layers
 import test_product_loh1 as loh1
+import test_product_sea_floor as sea_floor
 
 
 def percent(values):
@@ -52,6 +53,7 @@ def figures():
         for h in (spacing, spacing / 2, spacing / 3):
             for words, one in zip(("auto", "20 cells"), sea.reflected(h, "auto", layer_width.TWENTY), strict=True):
                 print(f"layers beside a floor of {name}, cells of {h:.3g} m, {words}: vx, vz {percent(one)} come back")
+    sea_floors()
     for name in reciprocity.FORCES:
         print(f"reciprocity, {name}, free surface: {reciprocity.force_difference(0.0, name):.1e}")
     for cells, receivers, keys in (
@@ -66,6 +68,16 @@ def figures():
             print(
                 f"LOH.1, {cells} + 1/2 cells in the layer, {keys['width']} around, {receiver + 1} km, {name}: {words}"
             )
+
+
+def sea_floors():
+    """Next to a sea floor, at parts of a cell below a node."""
+    for name, (source, receivers) in sea_floor.NEAR.items():
+        for part in (0.5, 0.25, 0.75, 0.9, 0.1):
+            for h in (10.0, 5.0, 10 / 3) if part in (0.5, 0.25, 0.75) else (10.0,):
+                found = sea_floor.errors(sea_floor.sea(600 + part * h, source, receivers, spacing=h))
+                words = "; ".join(f"{of} {percent(one)}" for of, one in zip(sea_floor.BOTH, found, strict=True))
+                print(f"sea floor, {name}, {part:g} of a cell, cells of {h:.3g} m: {words}")
 
 
 def picture(path: Path):
