@@ -124,6 +124,12 @@ def test_a_note_names_floors_that_keep_the_grids_stencils(tmp_path):
     assert any(note.startswith("sea floor: it has 11 cells above it") and "first order" in note for note in notes)
 
 
+@pytest.mark.parametrize(("depth", "told"), [(40.05, True), (40.95, True), (40.2, False), (40.5, False)])
+def test_a_note_names_floors_close_to_nodes(tmp_path, depth, told):
+    notes = prepared(tmp_path, depth, receivers=(300.0,)).run.warnings
+    assert any(note.startswith("sea floor: it lies 0.") for note in notes) == told
+
+
 def test_ranks_do_not_cut_columns_over_a_floor():
     earth = SimpleNamespace(floor=SeaFloor(30, 0.5, 30, 31))
     check_cuts(SimpleNamespace(path="survey.toml"), earth, Decomposition(SHAPE, (3, 1, 1)))

@@ -19,6 +19,7 @@ from fathometer.seismic.elastic.closure import ROWS as SURFACE_ROWS
 from fathometer.seismic.elastic.contact_closure import HALVES, PARTS, ROCK, ROWS, WATER, closure
 
 BESIDE = max(ROWS + 3, HALVES)  # nodes on each side that derivatives next to a floor ask for
+NEAREST = 0.15  # of a cell, from nodes to floors next to which all is well
 ON_FLOOR = 1e-3  # of a cell: what is closer is on it
 _MEAN = 0.02  # relative: how far a cut cell's lambda + 2 mu may be from the mean, where rock changes with depth
 

@@ -16,6 +16,8 @@ from fathometer.seismic.elastic.fields import BY_NAME
 from fathometer.seismic.elastic.polynomials import POLYNOMIAL, lagrange
 from fathometer.seismic.waves.points import SincPoints
 
+FAR, FEW = 0.8, 3  # cells beyond its last point from which on a value is extrapolated from so few points
+
 
 def keep_to_sides(points: SincPoints, z: np.ndarray, name: str, floor: SeaFloor, wet: np.ndarray | bool) -> None:
     """Replace the weights of one field's points that reach across the floor, in place.
@@ -33,8 +35,13 @@ def keep_to_sides(points: SincPoints, z: np.ndarray, name: str, floor: SeaFloor,
         start = min(start, floor.last - POLYNOMIAL + 1) if above else max(start, floor.last + 1 - half)
         rows = np.arange(start, start + POLYNOMIAL)
         in_floor = (rows == floor.last) & half
-        values = lagrange(np.where(in_floor, floor.depth - 0.5, rows.astype(float)), place)
+        at = np.where(in_floor, floor.depth - 0.5, rows.astype(float))
+        count[p] = POLYNOMIAL
+        if max(at[0] - place, place - at[-1]) > FAR:  # six would multiply short waves by up to 63
+            near = slice(-FEW, None) if above else slice(FEW)
+            rows, in_floor, at, count[p] = rows[near], in_floor[near], at[near], FEW
+        values = lagrange(at, place)
         weight[p] = 0.0
-        weight[p, :POLYNOMIAL] = values if name == "vz" else np.where(in_floor, 0.0, values)
-        first[p], count[p] = start, POLYNOMIAL
-        points.nearest[p, 2] = np.clip(points.nearest[p, 2], start, start + POLYNOMIAL - 1)
+        weight[p, : count[p]] = values if name == "vz" else np.where(in_floor, 0.0, values)
+        first[p] = rows[0]
+        points.nearest[p, 2] = np.clip(points.nearest[p, 2], rows[0], rows[-1])

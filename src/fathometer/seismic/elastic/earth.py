@@ -17,7 +17,7 @@ from fathometer.parallel.collectives import allreduce
 from fathometer.parallel.decomposition import Decomposition, Index3
 from fathometer.seismic.elastic.attenuation import GOOD_QUALITY, Attenuation, band_ratio
 from fathometer.seismic.elastic.checks import check_model
-from fathometer.seismic.elastic.contact import SeaFloor, find_floor
+from fathometer.seismic.elastic.contact import NEAREST, SeaFloor, find_floor
 from fathometer.seismic.elastic.contact_limit import contact_eigenvalue
 from fathometer.seismic.elastic.contact_media import Sides
 from fathometer.seismic.elastic.fields import WEIGHT_SUM
@@ -153,16 +153,21 @@ def read_earth(
         least_quality=least_quality,
         contrast=contrast,
         contacts=contacts,
-        hard=(*hard, *_floor_notes(why)),
+        hard=(*hard, *_floor_notes(why, floor)),
         floor=floor,
         unevenness=unevenness(changes, grid),
     )
 
 
-def _floor_notes(why: str) -> tuple[str, ...]:
-    if not why:
-        return ()
-    return (f"sea floor: {why}: next to it errors are of first order in the size of cells",)
+def _floor_notes(why: str, floor: SeaFloor | None) -> tuple[str, ...]:
+    if why:
+        return (f"sea floor: {why}: next to it errors are of first order in the size of cells",)
+    if floor is not None and not NEAREST <= floor.part <= 1 - NEAREST:
+        return (
+            f"sea floor: it lies {floor.part:.2g} of a cell below a node: waves next to it are off by several per cent, "
+            "in soft rock more; cells so that it lies half a cell below nodes are best",
+        )
+    return ()
 
 
 def attenuation_of(survey: Survey, wavelet: Wavelet, peak: float) -> Attenuation | None:
