@@ -85,7 +85,7 @@ def find_floor(
     low, high = _shares(vp[own], density[own], rock, block)
     low, high = allreduce(comm, low, "MIN"), allreduce(comm, high, "MAX")
     if high - low > 1.5 / PARTS:
-        return None, "it is no plane of the grid"
+        return None, "the means in its cells do not give one depth"
     whole = int(np.rint((rock - 0.5 - max(low, 0.0)) * PARTS))
     floor = SeaFloor(whole // PARTS, whole % PARTS / PARTS, rock - 1 - (low > 0), rock)
     above, below = floor.last, depth - 1 - rock

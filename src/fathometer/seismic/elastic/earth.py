@@ -164,8 +164,8 @@ def _floor_notes(why: str, floor: SeaFloor | None) -> tuple[str, ...]:
         return (f"sea floor: {why}: next to it errors are of first order in the size of cells",)
     if floor is not None and not NEAREST <= floor.part <= 1 - NEAREST:
         return (
-            f"sea floor: it lies {floor.part:.2g} of a cell below a node: waves next to it are off by several per cent, "
-            "in soft rock more; cells so that it lies half a cell below nodes are best",
+            f"sea floor: it lies {floor.part:.2g} of a cell below a node: waves next to it are off by several per "
+            "cent, in soft rock more; cells so that it lies half a cell below nodes are best",
         )
     return ()
 
