@@ -191,10 +191,10 @@ def source_points(
     shift = 0.0 if forces else 0.5
     series, column = SourceSeries.of(wavelet, sources.onset, sources.rise_time, time, shift, dtype, corrected)
     points = []
-    largest = np.abs(sources.component).max()
+    largest, explosive = np.abs(sources.component).max(), sources.explosive
     for n, name in enumerate(sources.fields):
         some = np.flatnonzero(np.abs(sources.component[:, n]) > _NOTHING * largest)
         if len(some):
-            weights = weights_of(name, cells[some], free_surface, True, attenuates, floor, sources.explosive[some])
+            weights = weights_of(name, cells[some], free_surface, True, attenuates, floor, explosive[some])
             points.append(FieldPoints(name, weights, column[some], scale * sources.component[some, n]))
     return points, series
