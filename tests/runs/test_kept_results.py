@@ -136,7 +136,8 @@ def test_what_tasks_have_left_is_flushed_with_those_that_were_not(tmp_path, jour
     monkeypatch.setattr(task_loop, "now", lambda: 0.0 if next(due, True) else -1.0)
     worker = SimpleNamespace(
         prepare=lambda task, most: None,
-        work=lambda task, progress: Kept(ARRAYS),
+        beside=None,
+        work=lambda task, progress, written: Kept(ARRAYS),
         close=lambda: None,
         abandon=lambda: None,
         figures=lambda: None,

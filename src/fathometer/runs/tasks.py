@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,14 +27,26 @@ if TYPE_CHECKING:
 
 
 class TaskWorker(Protocol):
-    """An application's work on the tasks of one group of ranks; all methods but `abandon` are collective."""
+    """An application's work on the tasks of one group of ranks; all methods but `abandon` are collective.
+
+    Attributes:
+        beside: threads for what goes on beside a task where a device does its work: the next task is expected, and the
+            contribution of the one before is written; None: tasks take the processors, which do one thing after the
+            other.
+    """
+
+    beside: ThreadPoolExecutor | None
 
     def prepare(self, task: int, tasks: int) -> None:
         """Prepare for a task; tasks: the maximum number for this group. Raises errors that are not the task's own."""
 
-    def work(self, task: int, progress: Progress) -> Window | Kept:
-        """Do the task; returns its contribution, valid until the next call.
+    def expect(self, task: int) -> None:
+        """Begin, beside the task that has been prepared, to make the next one ready; not without `beside`."""
 
+    def work(self, task: int, progress: Progress, written: Callable[[], None]) -> Window | Kept:
+        """Do the task; returns its contribution.
+
+        written: to be called before the arrays of the task before are changed, which may be being written until then.
         Raises InputError or NotFiniteError for errors of this task alone.
         """
 

@@ -26,7 +26,7 @@ def memory_beside_history(
 ) -> dict[str, int]:
     """Bytes of a rank of the host without its history, by part."""
     process = {"process": round(machine.process_bytes + (machine.card.process_bytes if machine.card else 0.0))}
-    return process | _of_host(layout, block, machine) | layout.shot_bytes(block, time)
+    return process | _of_host(layout, block, machine) | layout.shot_bytes(block, time, machine.card is not None)
 
 
 def second_wavefield_bytes(layout: SurveyLayout, block: Decomposition, machine: Machine) -> int:

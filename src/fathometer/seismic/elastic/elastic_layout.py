@@ -106,9 +106,9 @@ class ElasticLayout(SurveyLayout):
         normal = len(of_dimension(NORMAL, self.grid.two_dimensional))
         return sum(normal if component == PRESSURE else 1 for component in self.components)
 
-    def shot_bytes(self, block: Decomposition, time: TimeAxis) -> dict[str, int]:
+    def shot_bytes(self, block: Decomposition, time: TimeAxis, on_card: bool = False) -> dict[str, int]:
         """Bytes of a rank's traces, of all components, of the series of its sources, and of its snapshots."""
-        parts = super().shot_bytes(block, time)
+        parts = super().shot_bytes(block, time, on_card)
         for name in ("traces", "weights of receivers"):
             parts[name] *= len(self.components)
         mine, wavelet = self._touching(block), self.wavelet

@@ -7,7 +7,7 @@ tiles or ranks: at every sample the block's traces are added in their order.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -67,6 +67,8 @@ class _Tile:
 class BlockWorkers:
     """A group's work on blocks (runs/tasks.TaskWorker)."""
 
+    beside: ThreadPoolExecutor | None = None
+
     def __init__(self, layout: TimeLayout, ranks: MPI.Intracomm, threads: ThreadCounts) -> None:
         self._layout, self._ranks, self._threads = layout, ranks, threads
         self._series = layout.series
@@ -113,7 +115,10 @@ class BlockWorkers:
         origin = (x + lo[0] * grid.spacing[0], y + lo[1] * grid.spacing[1], t)
         return Grid(shape, grid.spacing, origin, first=(lo[0], lo[1], 0), vertical="time")
 
-    def work(self, task: int, progress: Progress) -> Window:
+    def expect(self, task: int) -> None:
+        """Nothing."""
+
+    def work(self, task: int, progress: Progress, written: Callable[[], None]) -> Window:
         """Sum the block's traces."""
         tile, layout = self._tile, self._layout
         assert tile is not None

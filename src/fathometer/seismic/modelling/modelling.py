@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any
@@ -229,13 +230,18 @@ class Modelling(SurveyTasks):
 class Modeller:
     """All ranks' work on shots (runs/tasks.TaskWorker)."""
 
+    beside: ThreadPoolExecutor | None = None
+
     def __init__(self, modelling: Modelling, wavefield: Wavefield, tuned: Tuned) -> None:
         self._modelling, self._wavefield, self._tuned = modelling, wavefield, tuned
 
     def prepare(self, task: int, tasks: int) -> None:
         """Nothing: all shots are on one grid."""
 
-    def work(self, task: int, progress: Progress) -> Kept:
+    def expect(self, task: int) -> None:
+        """Nothing."""
+
+    def work(self, task: int, progress: Progress, written: Callable[[], None]) -> Kept:
         """Model the shot."""
         shot = self._modelling.run.acquisition.shots[task]
         with ledger.timeline(shot.name), ledger.phase("between time steps"):

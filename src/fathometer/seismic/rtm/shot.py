@@ -8,24 +8,22 @@ The receiver loop has a wavefield of its own where the history goes back to the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 
 import numpy as np
 
 from fathometer.base import ledger
 from fathometer.base.progress import Progress
-from fathometer.parallel.collectives import collective_errors
 from fathometer.seismic.history.store import History
 from fathometer.seismic.rtm.conditions import ImagingCondition
+from fathometer.seismic.rtm.ready import ReadyShot, steps_of_advance
 from fathometer.seismic.setup.cone import Cone, Saved
 from fathometer.seismic.setup.setup import Setup
 from fathometer.seismic.shots.acquisition import Shot
-from fathometer.seismic.shots.injection import ReversedTraces, source_series
-from fathometer.seismic.shots.offsets import receivers_by_bin, volumes_of
-from fathometer.seismic.shots.trace_hashes import TraceHashes
-from fathometer.seismic.traces.series import STRATEGIES, ReceiverSeries, SeriesRequest
-from fathometer.seismic.waves.checked_steps import finish_steps, steps_at_a_time
+from fathometer.seismic.shots.injection import source_series
+from fathometer.seismic.traces.series import ReceiverSeries
+from fathometer.seismic.waves.checked_steps import finish_steps
 from fathometer.seismic.waves.cone import ActiveRows
 from fathometer.seismic.waves.propagator import Propagator, State
 from fathometer.seismic.waves.stepped import PointSet
@@ -34,59 +32,54 @@ from fathometer.seismic.waves.stepped import PointSet
 def migrate_shot(
     setup: Setup,
     wavefield: Propagator,
-    shot: Shot,
+    ready: ReadyShot,
     cone: Cone,
     history: History,
     condition: ImagingCondition,
     progress: Progress,
+    written: Callable[[], None],
     source_wavefield: Propagator | None = None,
-    hashes: TraceHashes | None = None,
 ) -> dict[str, Saved]:
     """Collective. Make the image of one shot in the imaging condition; the updates of cells of its two loops, by name.
 
-    cone: the rows that are computed. source_wavefield: of the source loop, where the history computes snapshots again;
-    None: the same as the receivers'. hashes: get those of the traces that this rank reads.
+    written: called before the condition's volumes are changed. source_wavefield: of the source loop, where the history
+    computes snapshots again; None: the same as the receivers'.
 
     Raises NotFiniteError on all ranks where a wavefield ceases to be finite, and InputError for unreadable traces.
     """
-    imaging, comm = setup.survey.imaging, setup.comm
-    saved = {"source": Saved(), "receiver": Saved()}
+    shot, saved = ready.shot, {"source": Saved(), "receiver": Saved()}
     with ledger.timeline(shot.name), ledger.phase("between time steps"):
-        condition.begin()
         again = False
-        source_rows = cone.source(shot)
-        for volume, among in zip(volumes_of(imaging), receivers_by_bin(imaging, shot), strict=False):
-            if not len(among):
-                continue
-            with ledger.phase("set up"), collective_errors(comm):
-                receivers, series = receivers_of(setup, wavefield, shot, among, hashes)
-            receiver_rows = cone.receivers(shot, among, source_rows)
-            with closing(series):
+        for some in ready.receivers:
+            with closing(some.series):
+                with ledger.phase("set up"):
+                    receivers = wavefield.injectors(some.points)
                 if not (again and history.rewind()):
-                    source = SourceWavefield(setup, source_wavefield or wavefield, shot, source_rows)
+                    source = SourceWavefield(setup, source_wavefield or wavefield, shot, ready.rows)
                     source_loop(source, history, progress)
-                condition.take(volume)
+                if not again:
+                    written()
+                    condition.begin()
+                condition.take(some.volume)
                 receiver_loop(
                     setup=setup,
                     wavefield=wavefield,
                     shot=shot,
                     receivers=receivers,
-                    series=series,
+                    series=some.series,
                     history=history,
                     condition=condition,
                     progress=progress,
-                    active=receiver_rows,
+                    active=some.rows,
                 )
             if not again:
-                saved["source"].add(cone.updates(source_rows))
-            saved["receiver"].add(cone.updates(receiver_rows))
+                saved["source"].add(cone.updates(ready.rows))
+            saved["receiver"].add(cone.updates(some.rows))
             again = True
+        if not again:
+            written()
+            condition.begin()
     return saved
-
-
-def steps_of_advance(setup: Setup) -> int:
-    """Time steps that a migration takes at a time, where its history takes several snapshots at a time."""
-    return steps_at_a_time(setup.grid, setup.comm.size, setup.time.steps, setup.time.every)
 
 
 class SourceWavefield:
@@ -186,31 +179,3 @@ def receiver_loop(
     with ledger.phase("receiver propagation"):
         wavefield.settle()
     wavefield.check(where)
-
-
-def receivers_of(
-    setup: Setup, wavefield: Propagator, shot: Shot, among: np.ndarray, hashes: TraceHashes | None = None
-) -> tuple[PointSet, ReceiverSeries]:
-    """The receivers `among` those of the shot (their numbers) that touch this rank's cells, and what they inject.
-
-    Raises InputError for unreadable traces, FathometerError where they cannot be ordered by time.
-    """
-    survey, time, dtype = setup.survey, setup.time, setup.scheme.dtype
-    points = setup.points(shot.receivers[among])
-    receivers = wavefield.injectors(points)
-    traces = ReversedTraces(
-        setup.acquisition, time, setup.wavelet.fmax, setup.corrected, dtype, wavefield.threads, hashes
-    )
-    request = SeriesRequest(
-        read=lambda indices, share: traces.series(shot, among[indices], share),
-        own=receivers.indices,
-        own_share=len(points.owned(setup.block)) / max(1, len(receivers.indices)),
-        count=len(among),
-        steps=time.steps,
-        most=steps_of_advance(setup),
-        dtype=dtype,
-        folder=setup.scratch_folder,
-        worker=lambda: wavefield.threads.background_thread("slices"),
-        comm=setup.comm,
-    )
-    return receivers, STRATEGIES[survey.storage.traces].open(request)

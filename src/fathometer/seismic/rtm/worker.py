@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 from mpi4py import MPI
@@ -11,6 +13,8 @@ from fathometer.base import ledger
 from fathometer.base.progress import Progress
 from fathometer.grid.tiling import Tuned
 from fathometer.grid.trials import Trials
+from fathometer.parallel.collectives import collective_errors
+from fathometer.parallel.threads import ThreadCounts
 from fathometer.runs.context import Context
 from fathometer.runs.contributions import Window
 from fathometer.seismic.history.card import CARD_STORES
@@ -18,18 +22,19 @@ from fathometer.seismic.history.choice import HistoryChoice
 from fathometer.seismic.history.opening import choose, open_history
 from fathometer.seismic.history.strategies import STORES, HistoryRequest
 from fathometer.seismic.rtm.conditions import condition_of
+from fathometer.seismic.rtm.ready import ReadyShot, read_ahead, ready_shot, steps_of_advance
 from fathometer.seismic.rtm.results import MigrationFigures
-from fathometer.seismic.rtm.shot import migrate_shot, steps_of_advance
+from fathometer.seismic.rtm.shot import migrate_shot
 from fathometer.seismic.setup.cone import Saved
 from fathometer.seismic.setup.fingerprint import traces_hash
 from fathometer.seismic.setup.setup import Setup, on_shot
 from fathometer.seismic.setup.tuned import start_tiling, tuned_by, tuned_for
 from fathometer.seismic.shots.offsets import volumes_of
 from fathometer.seismic.shots.shot import Shot
-from fathometer.seismic.shots.trace_hashes import TraceHashes
 from fathometer.seismic.waves.propagator import Propagator
 from fathometer.storage.hashing import PHASE
 
+BESIDE = 2  # threads beside the time steps of a card: the next shot is read, the image of the one before written
 ADDED = ("snapshots", "logical_bytes", "stored_bytes")  # of a history's figures; the others are largest values
 
 
@@ -74,24 +79,36 @@ class Worker:
         with ledger.phase("set up"):
             self._history, self._source_wavefield = open_history(request, self.choice)
 
-    def migrate(self, shot: Shot, progress: Progress) -> tuple[str, dict[str, Saved]]:
-        """Make the image of a shot in `condition`; the hash of its traces, and the updates of cells of its loops."""
-        hashes = TraceHashes(len(shot.receivers))
+    def ready(self, shot: Shot) -> ReadyShot:
+        """The shot, its traces to be read when they are asked for."""
+        return ready_shot(self.setup, self._wavefield.threads, self._cone, shot)
+
+    def reader(self) -> Callable[[Shot], ReadyShot]:
+        """What reads a shot beside another one; called by another thread, on this rank alone."""
+        return partial(read_ahead, self.setup, self._wavefield.threads, self._cone)
+
+    def migrate(
+        self, ready: ReadyShot, progress: Progress, written: Callable[[], None]
+    ) -> tuple[str, dict[str, Saved]]:
+        """Make the image of a shot in `condition`; the hash of its traces, and the updates of cells of its loops.
+
+        written: called before the volumes of `condition` are changed.
+        """
         if self._one_by_one:
             self._expect(1)
         updates = migrate_shot(
             setup=self.setup,
             wavefield=self._wavefield,
-            shot=shot,
+            ready=ready,
             cone=self._cone,
             history=self._history,
             condition=self.condition,
             progress=progress,
+            written=written,
             source_wavefield=self._source_wavefield,
-            hashes=hashes,
         )
         with ledger.phase(PHASE):
-            return hashes.combined(self.setup.comm), updates
+            return ready.hashes.combined(self.setup.comm), updates
 
     def close(self) -> dict[str, Any]:
         """Free everything, which takes its time where it is large; what became of this rank's snapshots."""
@@ -140,7 +157,13 @@ def history_request(setup: Setup, wavefield: Propagator, context: Context) -> Hi
 class ShotWorkers:
     """The worker of a group of ranks for its present shot (runs/tasks.TaskWorker); task numbers are shots' indices."""
 
+    beside: ThreadPoolExecutor | None
+
     def __init__(self, survey: Setup, ranks: MPI.Intracomm, shots: Mapping[int, Shot], context: Context) -> None:
+        cpus = tuple(context.binding.cpus) if context.binding.pinned else ()
+        on_card = survey.processor.card is not None
+        self.beside = ThreadCounts(1, 1, 1, cpus).pool("beside", BESIDE) if on_card else None
+        self._coming: dict[int, Future[ReadyShot]] = {}
         self._survey, self._ranks, self._shots, self._context = survey, ranks, shots, context
         self._worker: Worker | None = None
         self._trials: Trials | None = None
@@ -160,11 +183,23 @@ class ShotWorkers:
             self._figures.choice = self._worker.choice
             self._context.say(str(self._worker.choice))
 
-    def work(self, task: int, progress: Progress) -> Window:
+    def expect(self, task: int) -> None:
+        """Read the shot beside the present one, where both are on one grid."""
+        if self.beside is not None and self._worker is not None and self._survey.layout.reads_ahead(on_card=True):
+            read = ledger.carried(self._worker.reader())
+            self._coming[task] = self.beside.submit(read, self._shots[task])
+
+    def work(self, task: int, progress: Progress, written: Callable[[], None]) -> Window:
         """Migrate the shot; its image and illumination on its window of the model."""
         assert self._worker is not None
         setup = self._worker.setup
-        hashed, self._figures.updates[task] = self._worker.migrate(self._shots[task], progress)
+        coming = self._coming.pop(task, None)
+        if coming is None:
+            ready = self._worker.ready(self._shots[task])
+        else:
+            with ledger.phase("read traces"), collective_errors(self._ranks):
+                ready = ledger.awaited(coming)
+        hashed, self._figures.updates[task] = self._worker.migrate(ready, progress, written)
         start, _ = setup.grid.model_box(setup.block)
         return Window(setup.grid, start, self._worker.condition.volumes, hashed)
 
@@ -182,9 +217,13 @@ class ShotWorkers:
 
     def close(self) -> None:
         self.reset()
+        if self.beside is not None:
+            self.beside.shutdown()
 
     def abandon(self) -> None:
         """Let go of the history of the present shot, on this rank alone."""
+        if self.beside is not None:
+            self.beside.shutdown(wait=False, cancel_futures=True)
         if self._worker is not None:
             self._worker.abandon()
 

@@ -230,7 +230,9 @@ def prepare(
     if apart and summing is not None:
         require_memory(summing(layout, math.prod(layout.image_shape(block))), usable, comm, advice)
     processor = processor.fitted(largest, place, comm)
-    parts = host_parts(processor, largest.wavefield_bytes(place)) | largest.shot_bytes(place, time)
+    parts = host_parts(processor, largest.wavefield_bytes(place)) | largest.shot_bytes(
+        place, time, processor.card is not None
+    )
     memory = require_memory(parts, usable, comm, advice)
     with collective_errors(comm):
         check_amplitude(survey, wavelet, time, layout.dtype)

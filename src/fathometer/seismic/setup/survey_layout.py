@@ -182,7 +182,13 @@ class SurveyLayout(SurveyHeaders):
         """Bytes of a rank's part of one snapshot, or of an image."""
         return math.prod(self.image_shape(block)) * self.dtype.itemsize
 
-    def shot_bytes(self, block: Decomposition, time: TimeAxis) -> dict[str, int]:
+    def reads_ahead(self, on_card: bool) -> bool:
+        """Whether the traces of the next shot are read beside the time steps of the present one: a card takes these,
+        all shots are on one grid, and series need neither other ranks nor a file."""
+        whole = self.imaging and STRATEGIES[self.survey.storage.traces] is WholeSeries
+        return whole and on_card and self.survey.imaging.aperture is None
+
+    def shot_bytes(self, block: Decomposition, time: TimeAxis, on_card: bool = False) -> dict[str, int]:
         """Bytes that a rank takes beside its wavefields and the history: images, traces."""
         parts = {}
         if self.imaging:
@@ -192,6 +198,8 @@ class SurveyLayout(SurveyHeaders):
         strategy = STRATEGIES[self.survey.storage.traces] if self.imaging else WholeSeries
         gathered = 2 * samples * most * 4 if not self.imaging and block.rank == 0 else 0
         parts["traces"] = strategy.memory_bytes(time.steps, samples, own, itemsize) + gathered
+        if self.reads_ahead(on_card):
+            parts["traces of the next shot"] = parts["traces"]
         parts["weights of receivers"] = weights_bytes(most)
         if not self.imaging:
             points, steps = own * self.points_of_a_receiver, min(MOST_STEPS, time.steps)
