@@ -14,6 +14,7 @@ from fathometer.grid.grid import Grid
 from fathometer.runs.checksum import MODULUS, checksum
 from fathometer.runs.contributions import Window, contribute, peak_of
 from fathometer.runs.folder_lock import FolderLock
+from fathometer.runs.held_sums import HeldSums
 from fathometer.runs.journal import Journal, read_journal
 from fathometer.runs.journal_folder import write_fingerprint
 from fathometer.runs.options import RunKind
@@ -116,6 +117,49 @@ def test_totals(tmp_path, dtype):
     assert [sum_file.tasks for sum_file in last.sums] == [(0, 1, 4, 5)]
     for name in NAMES:
         assert (total(terms_of(last), name, whole, np.dtype(np.float64), MPI.COMM_SELF) == found[name]).all()
+
+
+@pytest.mark.parametrize("held", [(0, 1, 2, 3, 4, 5), (5, 2, 0), ()])
+def test_sums_in_memory(tmp_path, held):
+    """Bitwise what files give, with the terms that are in no memory; files of the others are not read."""
+    journal, _ = contributions(tmp_path)
+    wanted = totals(terms_of(journal))
+    sums = held_sums(journal, held)
+    for task in held:
+        for name in NAMES:
+            journal.contribution(task, name).write_bytes(b"")
+    terms = Terms(journal, (), tuple(journal.loose), sums)
+    assert terms.in_memory is sums
+    assert not terms.is_read(held)
+    assert (totals(terms) == wanted).all()
+    folded = fold(terms, NAMES, SHAPE, journal.folder / "a.sum", MPI.COMM_SELF)
+    for again in (Terms(journal, (folded,), ()), Terms(journal, (folded,), (), sums)):
+        assert (totals(again) == wanted).all()
+
+
+def test_sums_in_memory_that_are_no_part(tmp_path):
+    """A sum on disk with something else beside what is in memory is read; and terms without what is in memory."""
+    journal, _ = contributions(tmp_path)
+    wanted, sums = totals(terms_of(journal)), held_sums(journal, (1, 4))
+    assert Terms(journal, (), (journal.done[1],), sums).in_memory is None
+    some = Terms(journal, (), tuple(journal.done[n] for n in (4, 0)))
+    folded = fold(some, NAMES, SHAPE, journal.folder / "a.sum", MPI.COMM_SELF)
+    mixed = Terms(journal, (folded,), tuple(journal.done[n] for n in (1, 2, 3, 5)), sums)
+    assert mixed.in_memory is None
+    assert (totals(mixed) == wanted).all()
+
+
+def totals(terms) -> np.ndarray:
+    """The totals of all volumes."""
+    return np.array([total(terms, name, ((0, 0, 0), SHAPE), np.dtype(np.float32), MPI.COMM_SELF) for name in NAMES])
+
+
+def held_sums(journal, tasks) -> HeldSums:
+    """The sums of these contributions, added up in that order."""
+    sums = HeldSums(NAMES, SHAPE)
+    for task in tasks:
+        sums.add(journal.done[task], {name: np.load(journal.contribution(task, name)) for name in NAMES})
+    return sums
 
 
 def test_a_changed_sum_is_an_error_and_is_removed(tmp_path):

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -19,6 +19,8 @@ from fathometer.base.errors import InputError
 
 if TYPE_CHECKING:
     from mpi4py import MPI
+
+T = TypeVar("T")
 
 # More threads of one rank on a cpu are a typing error, and may be more than the system can start.
 MAX_THREADS_PER_CPU = 16
@@ -108,6 +110,34 @@ class ThreadCounts:
     def pool(self, name: str, threads: int) -> ThreadPoolExecutor:
         """An executor of some threads on all cpus of the rank."""
         return ThreadPoolExecutor(threads, name, *_affinity_setter(self.cpus))
+
+
+def over_planes(function: Callable[[int], T], planes: int) -> list[T]:
+    """function(0), …, function(planes - 1), by as many threads as the kernels have, on their cpus; the results in
+    order. For work on one plane of an array at a time, small enough for a cache, in functions that let go of Python's
+    lock."""
+    from fathometer import _native
+
+    threads = min(_native.threads(), planes)
+    if threads < 2:
+        return [function(plane) for plane in range(planes)]
+    cpus = tuple(sorted(set().union(*_native.thread_binding())))
+    with ThreadPoolExecutor(threads, "planes", *_affinity_setter(cpus)) as pool:
+        return list(pool.map(function, range(planes)))
+
+
+def by_planes(function: Callable[..., np.ndarray], dtype: np.dtype[Any] | type, *arrays: np.ndarray) -> np.ndarray:
+    """function(*arrays), of `dtype`, which treats each cell by itself; computed as `over_planes`.
+
+    arrays: (nx, …) of one shape.
+    """
+    result = np.empty(arrays[0].shape, dtype)
+
+    def plane(x: int) -> None:
+        result[x] = function(*(array[x] for array in arrays))
+
+    over_planes(plane, len(result))
+    return result
 
 
 def _affinity_setter(cpus: tuple[int, ...]) -> tuple[Any, tuple[Any, ...]]:

@@ -7,9 +7,10 @@ total    by all ranks: the sum of all terms, each rank its block of the whole vo
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from fathometer.parallel.decomposition import Index3, split
 from fathometer.runs.checksum import MODULUS, checksum
 from fathometer.runs.contributions import file_kind
 from fathometer.runs.exact_sum import LIMBS, Limbs, add, top_of, value, with_top
+from fathometer.runs.held_sums import HeldSums
 from fathometer.runs.journal import Contribution, Journal
 from fathometer.runs.journal_folder import require_access
 from fathometer.runs.sum_file import SLAB_CELLS, SumFile
@@ -36,17 +38,34 @@ SUMMING_BYTES = 64  # per cell of a slab: its limbs, those that are read, and te
 
 @dataclass(frozen=True)
 class Terms:
-    """Terms of a sum: earlier sums, and contributions that are in none of them."""
+    """Terms of a sum: earlier sums, and contributions that are in none of them.
+
+    Attributes:
+        held: sums of some of them that are in memory too, on one rank that has the whole volumes.
+    """
 
     journal: Journal
     sums: tuple[SumFile, ...]
     contributions: tuple[Contribution, ...]
+    held: HeldSums | None = None
 
     @property
     def inputs(self) -> dict[int, str]:
         """Hashes of what the tasks have read whose contributions are summed, by number."""
         of_sums = {t: input for s in self.sums for t, input in zip(s.tasks, s.inputs, strict=True)}
         return of_sums | {c.task: c.input for c in self.contributions}
+
+    @cached_property
+    def in_memory(self) -> HeldSums | None:
+        """What need not be read; None where that is in a sum with something else, or more than the terms."""
+        if self.held is None or not self.held.tasks <= self.inputs.keys():
+            return None
+        apart = all(self.held.tasks.issuperset(s.tasks) or self.held.tasks.isdisjoint(s.tasks) for s in self.sums)
+        return self.held if apart else None
+
+    def is_read(self, tasks: Iterable[int]) -> bool:
+        """Whether a term with these tasks is to be read."""
+        return self.in_memory is None or not self.in_memory.tasks.issuperset(tasks)
 
     def top(self, volume: str) -> int:
         """The top of the sum of a volume: the largest of its terms. FathometerError where one lacks the volume."""
@@ -188,9 +207,12 @@ def _planes(lo: Sequence[int], hi: Sequence[int]) -> Iterator[Box]:
 def _limbs(terms: Terms, name: str, top: int, box: Box, checks: Checks) -> Limbs:
     """The sum of a volume in a box, int64 (2, nx, ny, nz), with the given top."""
     lo, hi = box
-    limbs = np.zeros((LIMBS, *(b - a for a, b in zip(lo, hi, strict=True))), np.int64)
+    if terms.in_memory is None:
+        limbs = np.zeros((LIMBS, *(b - a for a, b in zip(lo, hi, strict=True))), np.int64)
+    else:
+        limbs = terms.in_memory.limbs(name, top, lo, hi)
     with ledger.file(file_kind(terms.journal), "read"):
-        for term in terms.sums:
+        for term in (s for s in terms.sums if terms.is_read(s.tasks)):
             nx, ny, nz = term.shape
             with ledger.io(bytes=limbs.nbytes):
                 read = np.ascontiguousarray(term.limbs(name, lo[0], hi[0])[:, :, lo[1] : hi[1], lo[2] : hi[2]])
@@ -198,7 +220,7 @@ def _limbs(terms: Terms, name: str, top: int, box: Box, checks: Checks) -> Limbs
                 place = n * nx + lo[0], lo[1], lo[2]
                 _note(checks, term.path.name, name, checksum(limb, (LIMBS * nx, ny, nz), place))
             limbs += with_top(read, term.tops[name], top)
-        for c in terms.contributions:
+        for c in (c for c in terms.contributions if terms.is_read([c.task])):
             a, b = np.maximum(lo, c.lo), np.minimum(hi, c.hi)
             if (a < b).all():
                 path = terms.journal.contribution(c.task, name)

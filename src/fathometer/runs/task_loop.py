@@ -61,7 +61,7 @@ def run_tasks(
 
 class _GroupLoop:
     def __init__(self, tasks: Tasks, worker: TaskWorker, journal: Journal, group: Group, ranks: MPI.Intracomm) -> None:
-        self.worker, self.journal, self.volumes = worker, journal, tasks.volumes
+        self.worker, self.journal, self.volumes, self.held = worker, journal, tasks.volumes, tasks.held
         self.first = tasks.comm.rank == 0
         self.group, self.comm = group, ranks
         self.done = GroupWork()
@@ -149,6 +149,9 @@ class _GroupLoop:
         except (InputError, NotFiniteError) as error:  # of this task alone
             self._set_aside(task, error)
             return
+        if self.held is not None and isinstance(result, Window):
+            with ledger.phase(f"sum {self.journal.kind.volumes}"):
+                self.held.add(contribution, result.volumes)
         if self.comm.rank == 0:
             self.done.done.append(task)
         self._waiting.append(contribution)
@@ -187,6 +190,6 @@ class _GroupLoop:
         with ledger.phase(f"sum {self.journal.kind.volumes}"):
             self._folds += 1
             path = self.journal.folder / f"{self.journal.run}-{self.group.number:04d}-{self._folds}.sum"
-            terms = Terms(self.journal, tuple(self._sums), tuple(self._waiting))
+            terms = Terms(self.journal, tuple(self._sums), tuple(self._waiting), self.held)
             self._sums = [fold(terms, self.volumes.names, shape, path, self._writers)]
             self._waiting, self._unflushed = [], []

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from fathometer.runs.context import Context, Outcome
     from fathometer.runs.contributions import Kept, Window
     from fathometer.runs.finished_run import KnownRun
+    from fathometer.runs.held_sums import HeldSums
     from fathometer.runs.journal import Journal
     from fathometer.runs.run_input import InputFiles
 
@@ -98,11 +99,13 @@ class Tasks(ABC):
     Attributes:
         KIND: the application's terms. LABEL: of the display of progress.
         inputs: what the run reads; there from `prepare` on.
+        held: sums of what the tasks contribute that are kept in memory too; None: there is none. From `worker` on.
     """
 
     KIND: ClassVar[RunKind]
     LABEL: ClassVar[str]
     inputs: InputFiles
+    held: HeldSums | None = None
 
     def __init__(self, output: Path, patience: float, comm: MPI.Intracomm, context: Context) -> None:
         self.output, self.patience, self.comm, self.context = output, patience, comm, context

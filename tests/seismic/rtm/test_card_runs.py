@@ -21,6 +21,8 @@ from cli_support import (
     survey,
 )
 
+from fathometer.base.errors import FathometerError
+from fathometer.runs import contributions
 from fathometer.seismic.waves.card_library import LIBRARY
 from fathometer.storage.traces.segy import GatherWriter
 
@@ -82,6 +84,73 @@ def test_three_dimensions(card, tmp_path):
     found, record = results(tmp_path, "gpu-image", GPU, image)
     assert found == wanted
     assert record["results"]["history"]["store"] == "memory"
+
+
+def test_shots_beside_each_other(card, tmp_path):
+    """The next shot is read, and the image of the one before written and summed, beside the steps: the same bits, with
+    bins of offset too; each phase is accounted as overlapped."""
+    shots(tmp_path, 5)
+    keys = {"imaging.gathers": "offset", "imaging.offset_bins": [0.0, 60.0, 400.0]}
+    for more in ({}, keys):
+        wanted, _ = results(tmp_path, "cpu", more | CPU)
+        found, record = results(tmp_path, "gpu", more | GPU)
+        assert found == wanted
+        beside = {entry["phase"] for entry in record["ledger"]["overlapped"]}
+        assert {"resample traces", "read traces", "write partial image", "sum images"} <= beside
+
+
+@pytest.mark.parametrize("bad", [0, 2, 4])
+def test_a_shot_that_cannot_be_read_beside_another(card, tmp_path, bad):
+    """It is set aside, as where it is read in its turn."""
+    shots(tmp_path, 5, bad)
+    told = []
+    for name, kind in (("cpu", CPU), ("gpu", GPU)):
+        path = survey(tmp_path, MIGRATE | kind | {"output.directory": name}, f"{name}.toml")
+        done = here("migrate", path, "--quiet")
+        assert done.code == 1
+        told.append(done.err.replace(name, ""))
+        assert (tmp_path / name / "image.rsf@").read_bytes()
+    assert told[0] == told[1]
+    assert (tmp_path / "cpu" / "image.rsf@").read_bytes() == (tmp_path / "gpu" / "image.rsf@").read_bytes()
+
+
+def test_an_image_that_cannot_be_written_beside_the_next_shot(card, tmp_path, monkeypatch):
+    """One error, of the file; what had been finished is gone on with."""
+    shots(tmp_path, 5)
+    wanted, _ = results(tmp_path, "cpu", CPU)
+    path = survey(tmp_path, MIGRATE | GPU | {"output.directory": "gpu"}, "gpu.toml")
+    write, written = contributions.write_volume, []
+
+    def full(path, *words):
+        written.append(path)
+        if len(written) == 4:
+            raise FathometerError(f"{path}: No space left on device")
+        return write(path, *words)
+
+    monkeypatch.setattr(contributions, "write_volume", full)
+    done = here("migrate", path, "--quiet")
+    assert done.code == 1
+    [line] = [line for line in done.err.splitlines() if "No space left" in line]
+    assert "000" in line
+    monkeypatch.setattr(contributions, "write_volume", write)
+    done = here("migrate", path, "--resume")
+    assert done.code == 0, done.err
+    assert "resumed: 1 of 5 shots are done" in done.out + done.err
+    assert (tmp_path / "gpu" / "image.rsf@").read_bytes() == wanted["image.rsf@"]
+
+
+def shots(folder, count, bad=None):
+    """A model and gathers of some shots; of one the samples are no numbers."""
+    inputs(folder)
+    rng = np.random.default_rng(3)
+    with GatherWriter(folder / "recorded.segy", SAMPLES, INTERVAL, count * len(RECEIVERS)) as writer:
+        for shot in range(count):
+            traces = rng.standard_normal((len(RECEIVERS), SAMPLES)) * np.hanning(SAMPLES)
+            writer.write(shot * len(RECEIVERS), shot + 1, np.add(SOURCE, (20.0 * shot, 0, 0)), RECEIVERS, traces)
+    if bad is not None:
+        with (folder / "recorded.segy").open("r+b") as file:
+            file.seek(3600 + bad * len(RECEIVERS) * (240 + 4 * SAMPLES) + 240)
+            file.write(np.array(np.nan, ">f4").tobytes())
 
 
 def refused(folder, keys, base=MIGRATE, command="migrate"):

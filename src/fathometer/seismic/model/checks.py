@@ -14,6 +14,7 @@ from fathometer.base.errors import InputError
 from fathometer.grid.grid import Grid
 from fathometer.parallel.collectives import allreduce
 from fathometer.parallel.decomposition import Decomposition
+from fathometer.parallel.threads import by_planes, over_planes
 from fathometer.seismic.model.limits import THOMSEN, velocity_range
 from fathometer.seismic.model.velocity_units import OTHERS
 from fathometer.seismic.model.weak_epsilon import REFUSE, WeakEpsilon
@@ -53,7 +54,7 @@ class ModelChecks:
 
     def finite(self, name: str, values: np.ndarray) -> None:
         """Raises InputError for NaN or infinity in the property `name`."""
-        count, first = self.count_and_first(~np.isfinite(values[self.own]))
+        count, first = self.count_and_first(by_planes(lambda v: ~np.isfinite(v), bool, values[self.own]))
         if count:
             slowness = {"s/km": "slowness", "s2/km2": "slowness squared"}
             kind = slowness.get(self.units(name)) if name in ("vp", "vs") else None
@@ -73,9 +74,10 @@ class ModelChecks:
         rocks, which suggest another unit, or outside all that is allowed where the survey gives it."""
         slowest, fastest = velocity_range(self.given)
         part = vp[self.own]
-        low: float = allreduce(self.comm, float(part.min(initial=np.inf)), "MIN")
-        high = allreduce(self.comm, float(part.max(initial=-np.inf)), "MAX")
-        count, first = self.count_and_first(~((part >= slowest) & (part <= fastest)))
+        ends = over_planes(lambda x: (part[x].min(initial=np.inf), part[x].max(initial=-np.inf)), len(part))
+        low: float = allreduce(self.comm, float(np.min([least for least, _ in ends], initial=np.inf)), "MIN")
+        high = allreduce(self.comm, float(np.max([most for _, most in ends], initial=-np.inf)), "MAX")
+        count, first = self.count_and_first(by_planes(lambda v: ~((v >= slowest) & (v <= fastest)), bool, part))
         if count:
             raise InputError(
                 f"{self.survey}: {self.source('vp')}: {count} of {self.cells} cells lie outside "
@@ -86,17 +88,17 @@ class ModelChecks:
 
     def thomsen(self, epsilon: np.ndarray, delta: np.ndarray) -> dict[str, float]:
         """The largest magnitudes of epsilon and delta. Raises InputError for values outside THOMSEN."""
-        largest = {}
+        largest, (low, high) = {}, THOMSEN
         for name, values in (("epsilon", epsilon), ("delta", delta)):
-            part, (low, high) = values[self.own], THOMSEN
-            count, first = self.count_and_first(~((part > low) & (part <= high)))
+            part = values[self.own]
+            count, first = self.count_and_first(by_planes(lambda v: ~((v > low) & (v <= high)), bool, part))
             if count:
                 raise InputError(
                     f"{self.survey}: {self.source(name)}: {count} of {self.cells} cells lie outside "
                     f"{low:g} to {high:g}, first at {first}; allowed: above {low:g}, up to {high:g}, as fractions, "
                     "not percent"
                 )
-            largest[name] = allreduce(self.comm, float(np.abs(part).max(initial=0.0)), "MAX")
+            largest[name] = allreduce(self.comm, _largest(np.abs, part), "MAX")
         return largest
 
     def weak_epsilon(self, epsilon: np.ndarray, delta: np.ndarray, handling: str) -> WeakEpsilon | None:
@@ -104,9 +106,9 @@ class ModelChecks:
 
         handling: [model] on_weak_epsilon. Raises InputError for such cells where they are refused.
         """
-        deficit = delta[self.own] - epsilon[self.own]
-        count, worst = self.count_and_first(~(deficit <= 0), deficit)
-        largest = allreduce(self.comm, float(deficit.max(initial=0.0)), "MAX")
+        deficit = by_planes(np.subtract, np.float32, delta[self.own], epsilon[self.own])
+        count, worst = self.count_and_first(by_planes(lambda v: ~(v <= 0), bool, deficit), deficit)
+        largest = allreduce(self.comm, _largest(np.asarray, deficit), "MAX")
         weak = WeakEpsilon(handling, count, self.cells, largest, worst)
         if handling != REFUSE:
             return weak
@@ -138,3 +140,8 @@ class ModelChecks:
             if not (axis == "y" and grid.two_dimensional)
         ]
         return count, ", ".join(position)
+
+
+def _largest(of: Callable[[np.ndarray], np.ndarray], values: np.ndarray) -> float:
+    """The largest of(values), at least 0."""
+    return float(np.max(over_planes(lambda x: of(values[x]).max(initial=0.0), len(values)), initial=0.0))

@@ -10,6 +10,7 @@ import numpy as np
 
 from fathometer.grid.grid import Grid
 from fathometer.grid.stencil import weight_sum
+from fathometer.parallel.threads import over_planes
 
 
 def extremes(
@@ -17,7 +18,7 @@ def extremes(
 ) -> tuple[float, float, float]:
     """Extremes over the cells of a model.
 
-    Computed plane by plane, in float64 without a copy of the model in float64.
+    Computed plane by plane, by all threads, in float64 without a copy of the model in float64.
 
     Args:
         vp: [x, y, z], m/s. epsilon, delta: of the same shape; None: isotropic.
@@ -26,17 +27,19 @@ def extremes(
         Lowest phase velocity near the vertical (m/s), highest horizontal one (m/s), and largest eigenvalue of the space
         operator (1/s^2; largest_eigenvalue).
     """
-    slowest, fastest, eigenvalue = np.inf, 0.0, 0.0
-    for i in range(vp.shape[0]):
+
+    def of_plane(i: int) -> tuple[float, float, float]:
         plane = vp[i].astype(np.float64)
         e = np.zeros_like(plane) if epsilon is None else epsilon[i].astype(np.float64)
         d = np.zeros_like(plane) if delta is None else delta[i].astype(np.float64)
-        slowest = min(slowest, float((plane * np.sqrt(1 + 2 * np.minimum(d, 0))).min()))
-        fastest = max(fastest, float((plane * np.sqrt(1 + 2 * e)).max()))
-        eigenvalue = max(
-            eigenvalue, float(largest_eigenvalue(plane, e, d, grid.stencil_spacing, radius, weights).max())
+        return (
+            float((plane * np.sqrt(1 + 2 * np.minimum(d, 0))).min()),
+            float((plane * np.sqrt(1 + 2 * e)).max()),
+            float(largest_eigenvalue(plane, e, d, grid.stencil_spacing, radius, weights).max()),
         )
-    return slowest, fastest, eigenvalue
+
+    slowest, fastest, eigenvalue = zip(*over_planes(of_plane, vp.shape[0]), strict=True)
+    return min(slowest), max(fastest), max(eigenvalue)
 
 
 def largest_eigenvalue(

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from fathometer.grid.arrays import allocate, padded
+from fathometer.parallel.threads import over_planes
 
 
 def scaled_medium(
@@ -33,14 +34,17 @@ def scaled_medium(
     shape = (nx, ny, padded(nz, dtype.itemsize))
     # The fields use the first four offsets of the stagger.
     stored = [allocate(shape, dtype, stagger=4 + m) for m in range(1 if epsilon is None or delta is None else 3)]
-    for x in range(nx):  # plane by plane, to avoid a copy of the model in float64
+
+    def plane(x: int) -> None:  # one by one, to avoid a copy of the model in float64
         m22 = (dt * vp[x].astype(np.float64)) ** 2
         stored[-1][x, :, :nz] = m22
         if epsilon is None or delta is None:
-            continue
+            return
         m11, m12 = (array[x, :, :nz] for array in stored[:2])
         m11[:] = m22 * (1 + 2 * epsilon[x].astype(np.float64))
         m12[:] = m22 * np.sqrt(1 + 2 * delta[x].astype(np.float64))
         limit = np.sqrt(m11.astype(np.float64) * stored[-1][x, :, :nz]) * (1 - 2 * np.finfo(dtype).eps)
         np.minimum(m12, limit, out=m12, casting="same_kind")
+
+    over_planes(plane, nx)
     return stored

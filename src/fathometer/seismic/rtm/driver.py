@@ -25,6 +25,7 @@ from fathometer.parallel.groups import split_into_groups
 from fathometer.runs.application import Panel
 from fathometer.runs.context import Context, Outcome
 from fathometer.runs.finished_run import KnownRun
+from fathometer.runs.held_sums import HeldSums
 from fathometer.runs.journal import Journal
 from fathometer.runs.journal_folder import has_journal
 from fathometer.runs.lifecycle import remove_record
@@ -156,11 +157,14 @@ class Migration(SurveyTasks):
 
     def worker(self, ranks: MPI.Intracomm, left: int) -> ShotWorkers:
         """Who migrates shots in a group of ranks."""
+        if self.setup.held_bytes:
+            self.held = HeldSums(self.volumes.names, self.volumes.shape)
         return ShotWorkers(self.setup, ranks, self._shots, self.context)
 
     def combine(self, journal: Journal) -> None:
         """Sum the partial images."""
-        self._images, self._level = summed_image(self.setup, journal)
+        self._images, self._level = summed_image(self.setup, journal, self.held)
+        self.held = None
 
     def write(self, journal: Journal, work: Sequence[GroupWork]) -> tuple[Outcome, list[Panel]]:
         """Write image, what derives from it, picture and record."""

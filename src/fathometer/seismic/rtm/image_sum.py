@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from fathometer.base import ledger
+from fathometer.runs.held_sums import HeldSums
 from fathometer.runs.journal import Journal
 from fathometer.runs.summation import Terms, summing_bytes, total
 from fathometer.seismic.rtm.conditions import condition_of
@@ -17,13 +18,15 @@ from fathometer.seismic.setup.survey_layout import SurveyLayout
 from fathometer.seismic.shots.offsets import ALL, volumes_of
 
 
-def summed_image(setup: Setup, journal: Journal) -> tuple[dict[str, np.ndarray], Illumination | None]:
+def summed_image(
+    setup: Setup, journal: Journal, held: HeldSums | None
+) -> tuple[dict[str, np.ndarray], Illumination | None]:
     """Collective. The image, those of bins of offset, and the illumination, of all shots that are done, on this rank's
     cells of the whole model (nx, ny, nz); and the level of the illumination where images are divided by it.
 
-    Raises FathometerError on all ranks: a partial image is damaged.
+    held: their sums that are in memory. Raises FathometerError on all ranks: a partial image is damaged.
     """
-    terms = Terms(journal, tuple(journal.sums), tuple(journal.loose))
+    terms = Terms(journal, tuple(journal.sums), tuple(journal.loose), held)
     box = setup.grid.model_box(setup.block)
     with ledger.phase("sum images"):
         names = volumes_of(setup.survey.imaging)

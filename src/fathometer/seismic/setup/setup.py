@@ -21,6 +21,7 @@ from fathometer.parallel.collectives import collective_errors
 from fathometer.parallel.decomposition import Decomposition, Index3, choose_ranks
 from fathometer.parallel.groups import Group
 from fathometer.parallel.memory_budget import memory_of_rank, require_memory, spare_memory, usable_memory
+from fathometer.runs.sum_file import CELL_BYTES
 from fathometer.seismic.model.earth import EarthFiles
 from fathometer.seismic.model.medium import scaled_medium
 from fathometer.seismic.model.weak_epsilon import WeakEpsilon, weak_epsilon_notes
@@ -34,7 +35,7 @@ from fathometer.seismic.setup.rank_groups import ranks_of_a_shot
 from fathometer.seismic.setup.survey_layout import SurveyLayout, surface_of, survey_layout
 from fathometer.seismic.shots.acquisition import Acquisition
 from fathometer.seismic.shots.loud_search import treated
-from fathometer.seismic.shots.offsets import check_bins
+from fathometer.seismic.shots.offsets import check_bins, volumes_of
 from fathometer.seismic.shots.shot import Shot
 from fathometer.seismic.survey import Survey
 from fathometer.seismic.traces.time_axis import TimeAxis
@@ -64,6 +65,7 @@ class Setup:
         shares: of the ranks that share the grid, in its work.
         weak_epsilon: what was done where epsilon < delta; None: such a model is refused.
         memory_bytes, spare_bytes: of a rank while it works on a shot. processor: what takes the time steps.
+        held_bytes: of memory_bytes those of sums of images; 0: sums are on disk alone.
     """
 
     layout: SurveyLayout
@@ -82,6 +84,7 @@ class Setup:
     spare_bytes: int
     warnings: tuple[str, ...]
     processor: Processor = field(default_factory=Processor)
+    held_bytes: int = 0
 
     @property
     def survey(self) -> Survey:
@@ -230,10 +233,13 @@ def prepare(
     if apart and summing is not None:
         require_memory(summing(layout, math.prod(layout.image_shape(block))), usable, comm, advice)
     processor = processor.fitted(largest, place, comm)
-    parts = host_parts(processor, largest.wavefield_bytes(place)) | largest.shot_bytes(
-        place, time, processor.card is not None
-    )
-    memory = require_memory(parts, usable, comm, advice)
+    on_card = processor.card is not None
+    parts = host_parts(processor, largest.wavefield_bytes(place)) | largest.shot_bytes(place, time, on_card)
+    # On one rank with a card the sums of images stay in memory, where half of it is free all the same.
+    held = held_sum_bytes(layout) if imaging and on_card and comm.size == 1 else 0
+    if sum(parts.values()) + held > usable // 2:
+        held = 0
+    memory = require_memory(parts | {"sums of images": held}, usable, comm, advice)
     with collective_errors(comm):
         check_amplitude(survey, wavelet, time, layout.dtype)
     weights = survey.propagation.space_weights
@@ -270,7 +276,13 @@ def prepare(
         + acquisition.notes
         + processor.notes,
         processor=processor,
+        held_bytes=held,
     )
+
+
+def held_sum_bytes(layout: SurveyLayout) -> int:
+    """Bytes of the exact sums of all images of a survey in memory (runs/held_sums.py)."""
+    return CELL_BYTES * len(volumes_of(layout.survey.imaging)) * math.prod(layout.grid.shape)
 
 
 def _image_ranks(layout: SurveyLayout, size: int) -> tuple[Index3, InputError | None]:
