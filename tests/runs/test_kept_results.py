@@ -142,7 +142,7 @@ def test_what_tasks_have_left_is_flushed_with_those_that_were_not(tmp_path, jour
         abandon=lambda: None,
         figures=lambda: None,
     )
-    tasks = SimpleNamespace(numbers=range(6), steps=1, comm=COMM, volumes=None)
+    tasks = SimpleNamespace(numbers=range(6), steps=1, comm=COMM, volumes=None, held=None)
     progress, begun = Progress(6, now=lambda: 0.0, quiet=True), []
     monkeypatch.setattr(progress, "start_task", lambda before, steps: begun.append(before))
     with progress:

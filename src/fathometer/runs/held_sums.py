@@ -42,7 +42,7 @@ class HeldSums:
         self.tasks.add(contribution.task)
 
     def limbs(self, name: str, top: int, lo: Sequence[int], hi: Sequence[int]) -> Limbs:
-        """A copy of the sum of a volume in a box, half-open, with a top that is no lower than that of any term."""
+        """The sum of a volume in a box, half-open, with a top that is no lower than that of any term; not to be
+        changed."""
         x, y, z = (slice(a, b) for a, b in zip(lo, hi, strict=True))
-        here = self._limbs[name][:, x, y, z]
-        return np.array(with_top(here, self._tops[name], top))
+        return with_top(self._limbs[name][:, x, y, z], self._tops[name], top)

@@ -7,12 +7,12 @@ total    by all ranks: the sum of all terms, each rank its block of the whole vo
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from mpi4py import MPI
@@ -22,6 +22,7 @@ from fathometer.base.errors import FathometerError, InputError
 from fathometer.base.removal import remove_file
 from fathometer.parallel.collectives import allgather, allreduce, collective_errors
 from fathometer.parallel.decomposition import Index3, split
+from fathometer.parallel.threads import over_planes
 from fathometer.runs.checksum import MODULUS, checksum
 from fathometer.runs.contributions import file_kind
 from fathometer.runs.exact_sum import LIMBS, Limbs, add, top_of, value, with_top
@@ -32,6 +33,8 @@ from fathometer.runs.sum_file import SLAB_CELLS, SumFile
 from fathometer.storage import atomic
 from fathometer.storage.volumes.boxes import Box, slabs
 from fathometer.storage.volumes.volume import open_volume
+
+T = TypeVar("T")
 
 SUMMING_BYTES = 64  # per cell of a slab: its limbs, those that are read, and temporary arrays of the addition
 
@@ -62,6 +65,13 @@ class Terms:
             return None
         apart = all(self.held.tasks.issuperset(s.tasks) or self.held.tasks.isdisjoint(s.tasks) for s in self.sums)
         return self.held if apart else None
+
+    @property
+    def all_in_memory(self) -> bool:
+        """Whether nothing is to be read."""
+        return not any(self.is_read(s.tasks) for s in self.sums) and not any(
+            self.is_read([c.task]) for c in self.contributions
+        )
 
     def is_read(self, tasks: Iterable[int]) -> bool:
         """Whether a term with these tasks is to be read."""
@@ -141,14 +151,26 @@ def _fold(planned: SumFile, terms: Terms, name: str, comm: MPI.Intracomm, handle
     """Write this rank's planes of the sum of a volume; returns their checksum."""
     nx, ny, nz = planned.shape
     first, end = split(nx, comm.size, comm.rank)
-    checked = 0
-    for lo, hi in _planes((first, 0, 0), (end, ny, nz)):
-        limbs = _limbs(terms, name, planned.tops[name], (lo, hi), checks)
-        for n, (limb, place) in enumerate(zip(limbs, planned.places(name, lo[0]), strict=True)):
-            checked += checksum(limb, (LIMBS * nx, ny, nz), (n * nx + lo[0], 0, 0))
+
+    def one(box: Box) -> int:
+        checked, start = 0, box[0][0]
+        limbs = _limbs(terms, name, planned.tops[name], box, checks)
+        for n, (limb, place) in enumerate(zip(limbs, planned.places(name, start), strict=True)):
+            checked += checksum(limb, (LIMBS * nx, ny, nz), (n * nx + start, 0, 0))
             with ledger.file(file_kind(terms.journal), "write"), ledger.io(bytes=limb.nbytes):
                 atomic.write_at(handle, atomic.octets(limb), place)
-    return checked
+        return checked
+
+    return sum(_each(one, terms, (first, 0, 0), (end, ny, nz)))
+
+
+def _each(one: Callable[[Box], T], terms: Terms, lo: Sequence[int], hi: Sequence[int]) -> list[T]:
+    """one(slab) of a box, by several threads where all terms are in memory; else reading takes its turns."""
+    boxes = list(_planes(lo, hi))
+    if not terms.all_in_memory:
+        return [one(box) for box in boxes]
+    carried = ledger.carried(one)
+    return over_planes(lambda n: carried(boxes[n]), len(boxes))
 
 
 def summing_bytes(cells: int) -> int:
@@ -166,8 +188,12 @@ def total(terms: Terms, name: str, box: Box, dtype: np.dtype[Any], comm: MPI.Int
     result = np.zeros((x1 - x, y1 - y, z1 - z), dtype)
     top = terms.top(name)
     with _verified(terms, comm) as checks:
-        for lo, hi in _planes(*box):
-            result[lo[0] - x : hi[0] - x] = value(_limbs(terms, name, top, (lo, hi), checks), top, dtype)
+
+        def one(slab: Box) -> None:
+            lo, hi = slab
+            result[lo[0] - x : hi[0] - x] = value(_limbs(terms, name, top, slab, checks), top, dtype)
+
+        _each(one, terms, *box)
     return result
 
 
@@ -205,12 +231,15 @@ def _planes(lo: Sequence[int], hi: Sequence[int]) -> Iterator[Box]:
 
 
 def _limbs(terms: Terms, name: str, top: int, box: Box, checks: Checks) -> Limbs:
-    """The sum of a volume in a box, int64 (2, nx, ny, nz), with the given top."""
+    """The sum of a volume in a box, int64 (2, nx, ny, nz), with the given top; not to be changed."""
     lo, hi = box
     if terms.in_memory is None:
         limbs = np.zeros((LIMBS, *(b - a for a, b in zip(lo, hi, strict=True))), np.int64)
     else:
         limbs = terms.in_memory.limbs(name, top, lo, hi)
+        if terms.all_in_memory:
+            return limbs
+        limbs = np.array(limbs)
     with ledger.file(file_kind(terms.journal), "read"):
         for term in (s for s in terms.sums if terms.is_read(s.tasks)):
             nx, ny, nz = term.shape

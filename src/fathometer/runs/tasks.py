@@ -42,7 +42,7 @@ class TaskWorker(Protocol):
         """Prepare for a task; tasks: the maximum number for this group. Raises errors that are not the task's own."""
 
     def expect(self, task: int) -> None:
-        """Begin, beside the task that has been prepared, to make the next one ready; not without `beside`."""
+        """The next task, which may be made ready beside the one that has been prepared; not without `beside`."""
 
     def work(self, task: int, progress: Progress, written: Callable[[], None]) -> Window | Kept:
         """Do the task; returns its contribution.

@@ -9,8 +9,11 @@ import numpy as np
 
 from fathometer.grid.arrays import allocate
 from fathometer.parallel.decomposition import Index3
+from fathometer.parallel.threads import over_planes
 from fathometer.seismic.survey import ImagingTable
 from fathometer.seismic.waves.propagator import Correlation
+
+THREADS_FROM = 1 << 24  # bytes of a volume, from which on all threads clear it
 
 
 class ImagingCondition(Protocol):
@@ -53,14 +56,18 @@ class CrossCorrelation:
     def __init__(self, names: Sequence[str], shape: Index3, dtype: np.dtype[Any]) -> None:
         self.volumes = {name: allocate(shape, dtype) for name in names}
         *_, self._illumination = self.volumes.values()
+        self._passes = 0
 
     def begin(self) -> None:
         for volume in self.volumes.values():
-            volume.fill(0)
+            _clear(volume)
+        self._passes = 0
 
     def take(self, volume: str) -> None:
         self._product = self.volumes[volume]
-        self._illumination.fill(0)  # each pass through the snapshots adds all of it
+        if self._passes:  # each pass through the snapshots adds all of it
+            _clear(self._illumination)
+        self._passes += 1
 
     def correlation(self, snapshot: np.ndarray) -> Correlation:
         return Correlation(snapshot, self._product, self._illumination)
@@ -68,6 +75,13 @@ class CrossCorrelation:
     @classmethod
     def image(cls, product: np.ndarray, illumination: np.ndarray, stabilisation: float, gain: float) -> np.ndarray:
         return product
+
+
+def _clear(volume: np.ndarray) -> None:
+    if volume.nbytes < THREADS_FROM:
+        volume.fill(0)
+    else:
+        over_planes(lambda x: volume[x].fill(0), len(volume))
 
 
 class SourceNormalised(CrossCorrelation):

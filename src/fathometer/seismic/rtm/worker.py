@@ -163,6 +163,7 @@ class ShotWorkers:
         cpus = tuple(context.binding.cpus) if context.binding.pinned else ()
         on_card = survey.processor.card is not None
         self.beside = ThreadCounts(1, 1, 1, cpus).pool("beside", BESIDE) if on_card else None
+        self._next: int | None = None
         self._coming: dict[int, Future[ReadyShot]] = {}
         self._survey, self._ranks, self._shots, self._context = survey, ranks, shots, context
         self._worker: Worker | None = None
@@ -184,24 +185,32 @@ class ShotWorkers:
             self._context.say(str(self._worker.choice))
 
     def expect(self, task: int) -> None:
-        """Read the shot beside the present one, where both are on one grid."""
-        if self.beside is not None and self._worker is not None and self._survey.layout.reads_ahead(on_card=True):
-            read = ledger.carried(self._worker.reader())
-            self._coming[task] = self.beside.submit(read, self._shots[task])
+        """The shot is read beside the present one, once that is ready."""
+        self._next = task
 
     def work(self, task: int, progress: Progress, written: Callable[[], None]) -> Window:
         """Migrate the shot; its image and illumination on its window of the model."""
         assert self._worker is not None
         setup = self._worker.setup
         coming = self._coming.pop(task, None)
+        following, self._next = self._next, None
         if coming is None:
             ready = self._worker.ready(self._shots[task])
         else:
             with ledger.phase("read traces"), collective_errors(self._ranks):
                 ready = ledger.awaited(coming)
+        if following is not None:
+            self._read_ahead(following)
         hashed, self._figures.updates[task] = self._worker.migrate(ready, progress, written)
         start, _ = setup.grid.model_box(setup.block)
         return Window(setup.grid, start, self._worker.condition.volumes, hashed)
+
+    def _read_ahead(self, task: int) -> None:
+        """Have a shot read beside the present one, where both are on one grid."""
+        assert self._worker is not None
+        if self.beside is not None and self._survey.layout.reads_ahead(on_card=True):
+            read = ledger.carried(self._worker.reader())
+            self._coming[task] = self.beside.submit(read, self._shots[task])
 
     def input_of(self, task: int) -> str:
         """The hash of the shot's traces."""
