@@ -28,21 +28,25 @@ PAGE_BYTES = 4096
 MAX_HEAD_BYTES = 1 << 28
 ITEM_BYTES = 8  # int64
 CELL_BYTES = LIMBS * ITEM_BYTES
-FOLD_RATIO = 2.0  # contributions are summed when they take so many times the bytes of their sum
+# Contributions are summed when they take so many times the bytes of their sum. Where sums are in memory (held_sums.py)
+# tasks are short, and wait while a sum is written.
+FOLD_RATIO, HELD_RATIO = 2.0, 4.0
 
 
-def max_loose_bytes(cells: int) -> float:
-    """Bytes of contributions to one volume of so many cells that a group of ranks leaves unsummed, at most."""
-    return FOLD_RATIO * CELL_BYTES * cells
+def max_loose_bytes(cells: int, held: bool = False) -> float:
+    """Bytes of contributions to one volume of so many cells that a group of ranks leaves unsummed, at most; held: their
+    sum is in memory too."""
+    return (HELD_RATIO if held else FOLD_RATIO) * CELL_BYTES * cells
 
 
-def on_disk(cells: int, contribution: float, tasks: int) -> tuple[float, float]:
+def on_disk(cells: int, contribution: float, tasks: int, held: bool = False) -> tuple[float, float]:
     """Bytes on disk of contributions to one volume and of their sums, for the tasks of one group of ranks.
 
-    cells: of the volume. contribution: bytes of each. tasks: number of them. Returns the maximum, reached while
-    contributions are summed and both the previous sum and the new one exist, and the bytes after all tasks.
+    cells: of the volume. contribution: bytes of each. tasks: number of them. held: as of max_loose_bytes. Returns the
+    maximum, reached while contributions are summed and both the previous sum and the new one exist, and the bytes after
+    all tasks.
     """
-    together = math.ceil(max_loose_bytes(cells) / contribution)
+    together = math.ceil(max_loose_bytes(cells, held) / contribution)
     sums, loose = divmod(tasks, together)
     largest = min(tasks, together) * contribution + min(sums, 2) * CELL_BYTES * cells
     return largest, loose * contribution + min(sums, 1) * CELL_BYTES * cells

@@ -180,12 +180,12 @@ class _GroupLoop:
             self._flushed_at, self._flush_seconds = now(), now() - begin
 
     def _fold_if_full(self) -> None:
-        """Fold contributions into a sum where they take more than FOLD_RATIO times its bytes."""
+        """Fold contributions into a sum where they take too much disk."""
         if self.volumes is None:
             return
         shape = self.volumes.shape
         waiting = sum(int(np.prod(np.subtract(c.hi, c.lo))) for c in self._waiting) * self.volumes.itemsize
-        if waiting < max_loose_bytes(math.prod(shape)):
+        if waiting < max_loose_bytes(math.prod(shape), self.held is not None):
             return
         with ledger.phase(f"sum {self.journal.kind.volumes}"):
             self._folds += 1

@@ -147,7 +147,7 @@ def test_the_account_of_a_history_on_disk(tmp_path):
         ({"history.store": "memory", "history.memory_budget": 1000.0}, "memory with float32 needs … B of memory", 2),
         ({"history.store": "disk", "history.disk_budget": 1000.0}, "disk with float32 needs … B of disk", 2),
         (
-            {"history.memory_budget": 1000.0, "history.disk_budget": 1000.0},
+            {"history.memory_budget": 1000.0, "history.disk_budget": 1000.0, "parallel.processor": "cpu"},
             "memory with … disk with … checkpoint with",
             2,
         ),

@@ -268,7 +268,8 @@ def _image(run: Workload) -> tuple[list[Phase], float]:
     cells = math.prod(survey.grid.shape)
     products = len(products_of(survey.survey.imaging))
     image_bytes = products * cells * itemsize
-    most, left = (run.groups * len(volumes) * n for n in on_disk(cells, contribution, -(-run.shots // run.groups)))
+    shots, held = -(-run.shots // run.groups), run.card is not None and run.size == 1
+    most, left = (run.groups * len(volumes) * n for n in on_disk(cells, contribution, shots, held))
     phases = [
         Phase("write partial image", run.moved_seconds(partial_bytes / run.size), partial_bytes, run.shots),
         Phase("write image", run.stored_seconds(image_bytes, run.machine.write_bytes_per_second), image_bytes),
