@@ -53,7 +53,8 @@ def written(suffix, folder) -> str:
         return "v.npz"
     info = VolumeInfo(VALUES.shape, VALUES.dtype, (5.0, 5.0), (0.0, 0.0), None, None)
     write_volume(folder / f"v{suffix}", info, VALUES, (0, 0), MPI.COMM_SELF)
-    return f"v{suffix}:values" if suffix in (".nc", ".h5", ".hdf5", ".zarr") else f"v{suffix}"
+    key = {".nc": ":v", ".zarr": ":v", ".h5": ":values", ".hdf5": ":values"}
+    return f"v{suffix}{key.get(suffix, '')}"
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")  # of Zarr, where a file is gone

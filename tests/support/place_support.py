@@ -36,15 +36,16 @@ class Frame:
 
 def attributes(path: Path) -> dict[str, Any]:
     """The attributes of a volume, read without the program's readers; numbers as lists of floats."""
+    named = path.stem.replace("-", "_")
     match path.suffix:
         case ".nc":
             with netCDF4.Dataset(path) as file:
-                found = {name: file["values"].getncattr(name) for name in file["values"].ncattrs()}
+                found = {name: file[named].getncattr(name) for name in file[named].ncattrs()}
         case ".h5":
             with h5py.File(path) as file:
                 found = dict(file["values"].attrs)
         case ".zarr":
-            found = dict(zarr.open_group(path, mode="r")["values"].attrs)
+            found = dict(zarr.open_group(path, mode="r")[named].attrs)
         case ".blocks":
             found = json.loads((path / "index.json").read_text())
         case _:

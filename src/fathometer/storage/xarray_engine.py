@@ -1,28 +1,33 @@
-"""Volumes for xarray: `xarray.open_dataset("image.h5", engine="fathometer", level=2)`.
+"""Volumes for xarray: `xarray.open_dataset("image.rsf")`, or `open_dataset("image.h5", engine="fathometer", level=2)`.
 
-Whatever `fathometer info` describes as a volume becomes the variable "values", read where it is used, with coordinates
-in m (of times in s) and the attributes that NetCDF files of this program have. level, share: of volumes that have
-coarser levels or levels of detail (storage/volumes/volume.py, `reference_at`). Registered as an entry point of xarray,
-which is needed for nothing else here.
+Whatever `fathometer info` describes as a volume becomes a variable that is called as the file, or as its array in the
+file, with unit and attributes; its values are read where they are used. Coordinates lie along the axes, in m (of times
+in s; of SEG-Y numbers of lines), and, where the volume says where it lies, in the world: X and Y, m. level, share: of
+volumes that have coarser levels or levels of detail (storage/volumes/volume.py, `reference_at`). Registered as an entry
+point of xarray, which is needed for nothing else here. RSF and SEG-Y are opened so without naming the engine.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+import threading
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from xarray import Dataset, Variable
 from xarray.backends import BackendArray, BackendEntrypoint
 from xarray.core import indexing
 
+from fathometer.storage.named_coordinates import InWorld, along_axes, in_world
 from fathometer.storage.volumes.block import Volume, float_type
-from fathometer.storage.volumes.formats.axis_metadata import attributes_of, axis_names, coordinates
-from fathometer.storage.volumes.volume import open_volume, reference_at
+from fathometer.storage.volumes.formats.axis_metadata import VALUES, array_name, attributes_of, axis_names, long_name
+from fathometer.storage.volumes.volume import open_volume, reference_at, split_reference
 
-NAME = "values"
+OPENED = (".rsf", ".segy", ".sgy")  # that no other engine opens
+CHUNK_VALUES = 1 << 24  # of a chunk of dask, at most
 
 
 class Engine(BackendEntrypoint):
@@ -40,7 +45,7 @@ class Engine(BackendEntrypoint):
         share: int | None = None,
     ) -> Dataset:
         """A dataset of one variable. Raises as `open_volume`."""
-        array = _Array(reference_at(os.path.abspath(filename_or_obj), Path(), level, share))
+        array = VolumeArray(reference_at(os.path.abspath(filename_or_obj), Path(), level, share))
         try:
             dataset = _dataset(array, drop_variables)
         except BaseException:
@@ -50,35 +55,65 @@ class Engine(BackendEntrypoint):
         return dataset
 
     def guess_can_open(self, filename_or_obj: Any) -> bool:
-        """Never: a file is opened so where the engine is named."""
-        return False
+        """Whether it is a file of a kind that no other engine opens, by its suffix."""
+        return isinstance(filename_or_obj, str | os.PathLike) and str(filename_or_obj).lower().endswith(OPENED)
 
 
-def _dataset(array: _Array, drop_variables: str | Iterable[str] | None) -> Dataset:
-    info, names = array.volume.info, axis_names(array.volume.info)
+def _dataset(array: VolumeArray, drop_variables: str | Iterable[str] | None) -> Dataset:
+    info = array.volume.info
+    names = axis_names(info)
     dropped = [drop_variables] if isinstance(drop_variables, str) else list(drop_variables or ())
-    data = indexing.LazilyIndexedArray(array)
-    variables = {NAME: Variable(names, data, attributes_of(info))}
-    for axis, name in enumerate(names if info.spacing is not None else ()):
-        variables[name] = Variable((name,), coordinates(info, axis), {"units": info.axis_units[axis]})
-    return Dataset({name: one for name, one in variables.items() if name not in dropped})
+    values = Variable(names, indexing.LazilyIndexedArray(array), {"long_name": array.long_name, **attributes_of(info)})
+    values.encoding["preferred_chunks"] = dict(zip(names, chunks_of(info.shape), strict=True))
+    coordinates = {
+        name: Variable((name,), along.values, along.attributes) for name, along in along_axes(array.volume).items()
+    }
+    for name, place in in_world(info).items():
+        lazy = indexing.LazilyIndexedArray(_WorldArray(place))
+        coordinates.setdefault(name, Variable([names[axis] for axis in place.axes], lazy, place.attributes))
+    kept = {name: one for name, one in coordinates.items() if name not in dropped}
+    return Dataset({} if array.name in dropped else {array.name: values}, kept)
 
 
-class _Array(BackendArray):
+def chunks_of(shape: Sequence[int], most: int = CHUNK_VALUES) -> tuple[int, ...]:
+    """Cells along each axis of a chunk of at most `most` cells, whole along the fastest axes.
+
+    >>> chunks_of((1000, 1000, 1000)), chunks_of((8, 8))
+    ((16, 1000, 1000), (8, 8))
+    """
+    chunk: list[int] = []
+    for n in reversed(shape):
+        chunk.insert(0, min(n, max(1, most)))
+        most //= n
+    return tuple(chunk)
+
+
+class VolumeArray(BackendArray):
     """A volume's values, of which a box is read for each selection."""
 
     def __init__(self, reference: str) -> None:
-        self._reference = reference
+        self._reference, self._lock = reference, threading.Lock()
         self.volume: Volume = open_volume(reference, Path(), steps=True)
         self.shape, self.dtype = self.volume.info.shape, float_type(self.volume.info.dtype)
+        path, key = split_reference(reference, Path())
+        named = [part for part in (getattr(self.volume, "key", None) or key or "").split("/") if part]
+        self.name, self.long_name = array_name(path, self.volume.info), long_name(path)
+        # An array that has a name in its file keeps it; of a level, or a SEG-Y that is to be a volume, the key is none.
+        if named and named[-1].isidentifier() and named[0] not in (VALUES, "levels", "shares", "volume"):
+            self.name, self.long_name = named[-1], long_name(Path(named[-1]))
 
     def close(self) -> None:
         """Close the file."""
         self.volume.close()
 
-    def __reduce__(self) -> tuple[type[_Array], tuple[str]]:
+    def __reduce__(self) -> tuple[type[VolumeArray], tuple[str]]:
         """In another process the file is opened there."""
-        return _Array, (self._reference,)
+        return VolumeArray, (self._reference,)
+
+    def __dask_tokenize__(self) -> tuple[object, ...]:
+        """What tells it from another array: also the same file after a change."""
+        files = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in self.volume.files()]
+        return (type(self).__name__, self._reference, *files)
 
     def __getitem__(self, key: indexing.ExplicitIndexer) -> Any:
         support = indexing.IndexingSupport.BASIC
@@ -93,5 +128,24 @@ class _Array(BackendArray):
             values = np.empty([len(cells) for cells in ranges], self.dtype)
         else:
             lo, hi = [min(cells) for cells in ranges], [max(cells) + 1 for cells in ranges]
-            values = self.volume.read(lo, hi)[tuple(slice(None, None, cells.step) for cells in ranges)]
+            with self._lock:
+                block = self.volume.read(lo, hi)
+            values = block[tuple(slice(None, None, cells.step) for cells in ranges)]
         return values[tuple(slice(None) if isinstance(part, slice) else 0 for part in key)]
+
+
+class _WorldArray(BackendArray):
+    """X or Y of a volume's columns, computed for each selection: of 1000 x 1000 columns they take 8 MB."""
+
+    def __init__(self, place: InWorld) -> None:
+        self._parts = place.parts
+        self.shape, self.dtype = tuple(len(part) for part in place.parts), np.dtype(np.float64)
+
+    def __getitem__(self, key: indexing.ExplicitIndexer) -> Any:
+        support = indexing.IndexingSupport.BASIC
+        return indexing.explicit_indexing_adapter(key, self.shape, support, self._sum)
+
+    def _sum(self, key: tuple[int | slice, ...]) -> Any:
+        first, *others = (part[one] for part, one in zip(self._parts, key, strict=True))
+        values: NDArray[np.float64] = np.asarray(first)
+        return np.add.outer(values, others[0]) if others else values

@@ -55,8 +55,8 @@ def test_the_mark_of_a_zarr_volume_is_an_attribute_of_its_group(tmp_path):
     zarr = pytest.importorskip("zarr")
     written(tmp_path / "image.zarr")
     found = zarr.open(tmp_path / "image.zarr", mode="r")
-    assert dict(found.attrs) == {"written_by": "fathometer"}
-    np.testing.assert_array_equal(found["values"][:], VALUES)
+    assert dict(found.attrs) == {"written_by": "fathometer", "array": "image", "Conventions": "CF-1.8"}
+    np.testing.assert_array_equal(found["image"][:], VALUES)
 
 
 def test_a_prepared_model_takes_the_place_of_no_group_of_somebody_else(tmp_path):

@@ -83,17 +83,18 @@ def test_a_file_with_levels_is_a_seventh_larger(tmp_path):
 def test_a_validator_takes_the_group_for_an_ome_zarr(tmp_path):
     yaozarrs = pytest.importorskip("yaozarrs")
     pytest.importorskip("fsspec")
-    for number, (shape, place) in enumerate((((70, 66, 41), True), ((33, 20), True), ((20, 9, 8), False))):
+    shapes = {"zero": ((70, 66, 41), True), "one": ((33, 20), True), "two": ((20, 9, 8), False)}
+    for name, (shape, place) in shapes.items():
         info = info_of(shape)
         if not place:
             info = type(info)(shape, info.dtype, None, None, None, None)
-        write(tmp_path / f"{number}.zarr", values_of(shape), "auto:levels=2", info)
-        yaozarrs.validate_zarr_store(str(tmp_path / f"{number}.zarr"))
+        write(tmp_path / f"{name}.zarr", values_of(shape), "auto:levels=2", info)
+        yaozarrs.validate_zarr_store(str(tmp_path / f"{name}.zarr"))
     import zarr
 
-    group = zarr.open_group(tmp_path / "0.zarr", mode="r")
+    group = zarr.open_group(tmp_path / "zero.zarr", mode="r")
     [scales] = group.attrs["ome"]["multiscales"]
-    assert [data["path"] for data in scales["datasets"]] == ["values", "levels/1/values", "levels/2/values"]
+    assert [data["path"] for data in scales["datasets"]] == ["zero", "levels/1/zero", "levels/2/zero"]
     for level, data in enumerate(scales["datasets"]):
         scale, translation = data["coordinateTransformations"]
         own = info_at(info_of((70, 66, 41)), level)
@@ -102,9 +103,10 @@ def test_a_validator_takes_the_group_for_an_ome_zarr(tmp_path):
         assert list(group[data["path"]].metadata.dimension_names) == [axis["name"] for axis in scales["axes"]]
     # The validator does see what is wrong.
     scales["datasets"][1]["path"] = "nowhere"
-    zarr.open_group(tmp_path / "0.zarr", mode="r+").attrs["ome"] = {"version": "0.5", "multiscales": [scales]}
+    group = zarr.open_group(tmp_path / "zero.zarr", mode="r+", use_consolidated=False)
+    group.attrs["ome"] = {"version": "0.5", "multiscales": [scales]}
     with pytest.raises(Exception, match="nowhere"):
-        yaozarrs.validate_zarr_store(str(tmp_path / "0.zarr"))
+        yaozarrs.validate_zarr_store(str(tmp_path / "zero.zarr"))
 
 
 def test_xarray_opens_levels(tmp_path):
@@ -112,13 +114,13 @@ def test_xarray_opens_levels(tmp_path):
     values = values_of((20, 12, 9))
     for name in FORMATS:
         write(tmp_path / name, values, "auto:levels=2")
-    with xarray.open_zarr(tmp_path / "v.zarr", consolidated=False, group="levels/2") as data:
-        assert np.array_equal(data["values"], read(tmp_path, "v.zarr", 2))
+    with xarray.open_zarr(tmp_path / "v.zarr", group="levels/2") as data:
+        assert np.array_equal(data["v"], read(tmp_path, "v.zarr", 2))
         assert np.array_equal(data["x"], info_at(info_of(values.shape), 2).origin[0] + 50.0 * np.arange(5))
     with xarray.open_dataset(tmp_path / "v.h5", engine="netcdf4", group="levels") as data:
         assert np.array_equal(data["2"], read(tmp_path, "v.h5", 2))
     with xarray.open_dataset(tmp_path / "v.h5", engine="fathometer", level=1) as data:
-        assert np.array_equal(data["values"], read(tmp_path, "v.h5", 1))
+        assert np.array_equal(data["v"], read(tmp_path, "v.h5", 1))
 
 
 @pytest.mark.parametrize(

@@ -163,7 +163,7 @@ def test_a_truncated_file(tmp_path, suffix):
     ("suffix", "name", "old", "new"),
     [
         (".npy", "v.npy", b"}", b" "),
-        (".zarr", "v.zarr/values/zarr.json", b'"chunk_grid"', b'"cxunk_grid"'),
+        (".zarr", "v.zarr/v/zarr.json", b'"chunk_grid"', b'"cxunk_grid"'),
         (".zarr", "v.zarr/zarr.json", b'"attributes"', b'"attrybutes"'),
         (".h5", "v.h5", b"GCOL", b"XCOL"),
         (".blocks", "v.blocks/index.json", b'"first": [\n    0', b'"first": [\n    1'),

@@ -148,12 +148,13 @@ def test_netcdf_in_ncdump_and_xarray(tmp_path):
     if ncdump := shutil.which("ncdump"):
         assert subprocess.check_output([ncdump, "-k", path], text=True).strip() in ("cdf5", "64-bit data")
         head = subprocess.check_output([ncdump, "-h", path], text=True)
-        assert "float values(x, y, z)" in head
-        assert 'values:units = "m/s"' in head
+        assert "float v(x, y, z)" in head
+        assert 'v:units = "m/s"' in head
+        assert 'z:positive = "down"' in head
     xarray = pytest.importorskip("xarray")
     pytest.importorskip("netCDF4")
     with xarray.open_dataset(path, engine="netcdf4") as data:
-        np.testing.assert_array_equal(data["values"].values, values_of(SHAPE))
+        np.testing.assert_array_equal(data["v"].values, values_of(SHAPE))
         for axis, name in enumerate("xyz"):
             np.testing.assert_array_equal(data[name].values, coordinates(axis))
 
@@ -180,13 +181,13 @@ def test_hdf5_in_h5py_and_h5dump(tmp_path, compressed):
 def test_zarr_in_zarr_and_xarray(tmp_path):
     zarr = pytest.importorskip("zarr")
     path = written(tmp_path, ".zarr")
-    array = zarr.open_array(path / "values", mode="r")
+    array = zarr.open_array(path / "v", mode="r")
     np.testing.assert_array_equal(array[:], values_of(SHAPE))
     assert array.metadata.zarr_format == 3
     assert array.shards == SHAPE
     xarray = pytest.importorskip("xarray")
-    data = xarray.open_zarr(path, consolidated=False)
-    assert data["values"].dims == ("x", "y", "z")
+    data = xarray.open_zarr(path)
+    assert data["v"].dims == ("x", "y", "z")
     np.testing.assert_array_equal(data["y"].values, coordinates(1))
 
 

@@ -482,9 +482,9 @@ def test_info_prepare_and_xarray_read_parts(tmp_path):
     assert np.array_equal(read(tmp_path, "half.rsf"), read(tmp_path, "v.h5", 1))
     with xarray.open_dataset(tmp_path / "v.h5", engine="fathometer", level=1, share=100) as data:
         expected = read(tmp_path, "v.h5", 1, 100)
-        assert data["values"].dims == ("x", "y", "z")
-        assert np.array_equal(data["values"][3:20, ::-2, 5], expected[3:20, ::-2, 5])
-        assert np.array_equal(data["values"].isel(x=[1, 5, 2], z=-1), expected[[1, 5, 2], :, -1])
+        assert data["v"].dims == ("x", "y", "z")
+        assert np.array_equal(data["v"][3:20, ::-2, 5], expected[3:20, ::-2, 5])
+        assert np.array_equal(data["v"].isel(x=[1, 5, 2], z=-1), expected[[1, 5, 2], :, -1])
         assert np.allclose(data["x"], 1.0 + 25.0 * np.arange(35))
     done = call("info", tmp_path / "plain.rsf", "--level", 1)
     assert done.code == 2
@@ -559,6 +559,6 @@ def test_xarray_data_can_go_to_other_processes(tmp_path):
     write(tmp_path / "v.h5", values_of((40, 30, 20)))
     with xarray.open_dataset(tmp_path / "v.h5", engine="fathometer", level=1) as data:
         again = pickle.loads(pickle.dumps(data))
-        assert np.array_equal(again["values"], data["values"])
+        assert np.array_equal(again["v"], data["v"])
     with pytest.raises(InputError, match="level: found -1"):
         xarray.open_dataset(tmp_path / "v.h5", engine="fathometer", level=-1)

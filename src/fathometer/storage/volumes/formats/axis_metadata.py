@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import contextlib
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fathometer.base.errors import InputError, naming, shortened
-from fathometer.storage.volumes.axis_labels import VALUE_UNIT, axis_of, nameless, names_in, unit_of_values
+from fathometer.storage.volumes.axis_labels import TIME, VALUE_UNIT, axis_of, nameless, names_in, unit_of_values
 from fathometer.storage.volumes.block import VolumeInfo
 from fathometer.storage.volumes.formats.place_metadata import place_attributes, place_of, text_of
 from fathometer.storage.volumes.stated_axes import PlacedAxis, StatedAxis, placed_axes, together
@@ -26,6 +28,8 @@ FILLS = ("_FillValue", "missing_value")
 LONG_NAMES = ("long_name", "label")
 PACKING = (("scale_factor", 1.0), ("add_offset", 0.0))
 NAMES_OF_OTHERS = ("_ARRAY_DIMENSIONS", "dimensions", "DIMENSION_LABELS")
+CONVENTIONS = "CF-1.8"
+VALUES = "values"  # the name of an array that has no other
 MATLAB = "MATLAB_class"  # attribute of what MATLAB 7.3 has written, whose arrays are column-major
 
 
@@ -34,10 +38,27 @@ def axis_names(info: VolumeInfo) -> tuple[str, ...]:
     labels = info.labels or ("",) * len(info.shape)
 
     def fits(label: str) -> bool:
-        reserved = label == "values" or label.startswith("axis")
+        reserved = label == VALUES or label.startswith("axis")
         return label.isidentifier() and label.isascii() and labels.count(label) == 1 and not reserved
 
     return tuple(label if fits(label) else f"axis{n}" for n, label in enumerate(labels))
+
+
+def array_name(path: Path, info: VolumeInfo) -> str:
+    """What the values of a file are called: as the file, in letters, digits and underscores; VALUES where that is no
+    name, or one of an axis.
+
+    >>> info = VolumeInfo((2, 2), np.dtype("f4"), None, None, ("x", "z"), None)
+    >>> [array_name(Path(name), info) for name in ("image-laplacian.nc", "z.nc", "2.nc")]
+    ['image_laplacian', 'values', 'values']
+    """
+    name = re.sub(r"\W+", "_", path.stem, flags=re.ASCII).strip("_")
+    return name if name.isidentifier() and name not in axis_names(info) else VALUES
+
+
+def long_name(path: Path) -> str:
+    """The same for people, such as "image laplacian"."""
+    return " ".join(re.split(r"[\s_-]+", path.stem)).strip()
 
 
 def coordinates(info: VolumeInfo, axis: int) -> NDArray[np.float64]:
@@ -46,6 +67,20 @@ def coordinates(info: VolumeInfo, axis: int) -> NDArray[np.float64]:
     assert info.spacing is not None
     first = 0.0 if info.origin is None else info.origin[axis]
     return np.asarray(first + info.spacing[axis] * np.arange(info.shape[axis]), np.float64)
+
+
+def coordinate_attributes(info: VolumeInfo, axis: int) -> dict[str, str]:
+    """Attributes of the coordinates along an axis, by the conventions CF."""
+    label = axis_names(info)[axis]
+    means = axis_of(label)
+    attributes = {"units": info.axis_units[axis], "long_name": label}
+    if means == "z":
+        attributes |= {"long_name": "depth", "standard_name": "depth", "positive": "down", "axis": "Z"}
+    elif label == TIME:
+        attributes["long_name"] = "time" if axis == 0 else "two-way time"
+    elif means in ("x", "y"):
+        attributes["axis"] = means.upper()
+    return attributes
 
 
 def attributes_of(info: VolumeInfo) -> dict[str, Any]:

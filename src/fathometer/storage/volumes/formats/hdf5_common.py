@@ -15,7 +15,12 @@ from typing import Any
 from fathometer.base.errors import FathometerError
 from fathometer.storage.reading import words_of
 from fathometer.storage.volumes.block import VolumeInfo
-from fathometer.storage.volumes.formats.axis_metadata import attributes_of, axis_names, coordinates
+from fathometer.storage.volumes.formats.axis_metadata import (
+    attributes_of,
+    axis_names,
+    coordinate_attributes,
+    coordinates,
+)
 
 VERSIONS = ("earliest", "v110")  # of the format, that files are written in
 
@@ -29,7 +34,8 @@ def describe(values: Any, info: VolumeInfo, prefix: str = "", suffix: str = "") 
         name = f"{prefix}{label}{suffix}"
         scale = values.parent.create_dataset(name, data=coordinates(info, axis))
         scale.make_scale(name)
-        scale.attrs["units"] = info.axis_units[axis]
+        for key, text in coordinate_attributes(info, axis).items():
+            scale.attrs[key] = text
         values.dims[axis].attach_scale(scale)
 
 

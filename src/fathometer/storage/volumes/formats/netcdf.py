@@ -1,8 +1,8 @@
 """NetCDF volumes: written by PnetCDF as CDF-5, big-endian; CDF-1, 2 and 5 are read. `file.nc:variable`.
 
-The array is the variable "values"; where there is a spacing, each axis has a coordinate variable in m (of two-way time
-in s), as xarray and other tools expect. Spacing and origin are attributes of "values" too, so that they are read back
-exactly.
+The array is the variable that is called as the file ("values" in files of older versions); where there is a spacing,
+each axis has a coordinate variable in m (of two-way time in s), as xarray and other tools expect. Spacing and origin
+are attributes of the array too, so that they are read back exactly.
 """
 
 from __future__ import annotations
@@ -23,7 +23,16 @@ from fathometer.storage.volumes.block import SPACE_AXES, BlockReader, Volume, Vo
 from fathometer.storage.volumes.boxes import Box
 from fathometer.storage.volumes.collective_file import allocate_block, check_opening
 from fathometer.storage.volumes.formats import pnetcdf
-from fathometer.storage.volumes.formats.axis_metadata import Dimension, axis_names, coordinates, stated
+from fathometer.storage.volumes.formats.axis_metadata import (
+    CONVENTIONS,
+    Dimension,
+    array_name,
+    axis_names,
+    coordinate_attributes,
+    coordinates,
+    long_name,
+    stated,
+)
 from fathometer.storage.volumes.formats.dataset_key import choose_key
 from fathometer.storage.volumes.formats.netcdf_file import NetcdfFile
 from fathometer.storage.volumes.formats.netcdf_header import DEFAULT_FILLS, Header, StoredVariable, header_of
@@ -33,8 +42,6 @@ from fathometer.storage.volumes.strategy import SHARED, Strategy
 
 if TYPE_CHECKING:
     from mpi4py import MPI
-
-VARIABLE = "values"
 
 
 def new_files(path: Path, info: VolumeInfo) -> list[atomic.NewFile]:
@@ -54,11 +61,12 @@ class NetcdfSink(PnetcdfOutput):
         names, kind = axis_names(info), np.dtype(np.float64)
         axes = {} if info.spacing is None else {name: coordinates(info, axis) for axis, name in enumerate(names)}
         variables = [
-            NewVariable(name, (name,), kind, {"units": unit}) for name, unit in zip(axes, info.axis_units, strict=False)
+            NewVariable(name, (name,), kind, coordinate_attributes(info, axis)) for axis, name in enumerate(axes)
         ]
-        variables.append(NewVariable(VARIABLE, names, info.dtype, _attributes(info)))
+        self._name = array_name(path, info)
+        variables.append(NewVariable(self._name, names, info.dtype, _attributes(path, info)))
         sizes = dict(zip(names, info.shape, strict=True))
-        super().__init__(part, path, sizes, variables, {"Conventions": "CF-1.8"}, comm, strategy)
+        super().__init__(part, path, sizes, variables, {"Conventions": CONVENTIONS}, comm, strategy)
         try:
             for name, values in axes.items():
                 self.put(name, [((0,), values)] if comm.rank == 0 else [])
@@ -68,12 +76,12 @@ class NetcdfSink(PnetcdfOutput):
 
     def write(self, block: NDArray[Any], lo: Sequence[int]) -> None:
         """Write this rank's block, C-contiguous and of the volume's dtype, from cell `lo` on; it may be empty."""
-        self.put(VARIABLE, [(lo, block)])
+        self.put(self._name, [(lo, block)])
 
 
-def _attributes(info: VolumeInfo) -> dict[str, str | NDArray[Any]]:
-    """Of the array: spacing and origin, where known; units, labels, place."""
-    own = {"spacing": info.spacing, "origin": info.origin, "units": info.unit}
+def _attributes(path: Path, info: VolumeInfo) -> dict[str, str | NDArray[Any]]:
+    """Of the array: its name, spacing and origin, where known; units, labels, place."""
+    own = {"long_name": long_name(path), "spacing": info.spacing, "origin": info.origin, "units": info.unit}
     own |= {"labels": None if info.labels is None else "\n".join(info.labels)} | place_attributes(info.place)
     return {
         key: value if isinstance(value, str) else np.atleast_1d(np.asarray(value, np.float64))

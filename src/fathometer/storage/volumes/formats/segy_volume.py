@@ -40,6 +40,7 @@ from fathometer.storage.volumes.survey_grid import SurveyGrid, survey_grid
 
 CDP_PLACES = ("cdp_x", "cdp_y", "coordinate_scalar", "coordinate_units")
 OURS, FIRST_DEPTH = "Written by Fathometer", re.compile(r"First sample at: (\S+) m\s")
+DEPTH_STEP = re.compile(r"Sample interval: (\S+) m;")
 AS_VOLUME = "volume"  # key of a SEG-Y that is read as a volume whatever its headers say
 
 
@@ -69,8 +70,14 @@ class SegyVolume(BlockReader):
             dtype = np.dtype(np.float32)
         text = _text(path)
         in_time = f" {IN_TIME}" in text.decode("cp037", "replace")
+        self.lines: dict[str, NDArray[np.int64]] = {}  # numbers (cells,) along the axes that count lines
+        if len(labels) == 2:
+            slow, fast = (head[label].reshape(lengths) for label in labels)
+            self.lines = dict(zip(labels, (slow[:, 0], fast[0]), strict=True))
         labels = (*labels, TIME if in_time else "z")
-        survey, depth = _survey(self._layout, head, lengths), _first_depth(self._layout, text)
+        survey, depth = _survey(self._layout, head, lengths), _own_number(self._layout, text, FIRST_DEPTH)
+        step = None if in_time else _own_number(self._layout, text, DEPTH_STEP)
+        self.depths = None if depth is None or step is None else (depth, step)  # m, as `times`, of a volume in depth
         firsts = () if depth is None else (*(None,) * len(lengths), depth)
         super().__init__(
             path,
@@ -152,15 +159,15 @@ def _text(path: Path) -> bytes:
         return file.read(TEXT)
 
 
-def _first_depth(layout: Layout, text: bytes) -> float | None:
-    """The depth of the first sample, m, by the textual header of a volume written here; None where it says none."""
+def _own_number(layout: Layout, text: bytes, pattern: re.Pattern[str]) -> float | None:
+    """A number of depth, m, by the textual header of a volume written here; None where it says none."""
     words = "" if layout.start < TEXT else text.decode("cp037", "replace")
-    found = FIRST_DEPTH.search(words) if OURS in words else None
+    found = pattern.search(words) if OURS in words else None
     try:
-        depth = math.nan if found is None else float(found[1])
+        number = math.nan if found is None else float(found[1])
     except ValueError:
         return None
-    return depth if math.isfinite(depth) else None
+    return number if math.isfinite(number) else None
 
 
 def _place(layout: Layout, text: bytes) -> Place:

@@ -1,4 +1,6 @@
-"""Zarr version 3 volumes: a folder that is a group, with the sharded array "values". `folder.zarr:array`.
+"""Zarr version 3 volumes: a folder that is a group, with a sharded array. `folder.zarr:array`.
+
+The array is called as the folder ("values" in those of older versions); the group names it in its attribute "array".
 
 Shards are slabs of equal thickness along the slowest axis, one a rank. Ranks send each other the parts of their blocks
 that lie in others' shards, so that each shard is one file written by one rank. Chunks carry a checksum. Where there is
@@ -35,10 +37,15 @@ from fathometer.storage.volumes.block import BlockReader, Volume, VolumeInfo, ch
 from fathometer.storage.volumes.boxes import Box, extent, overlap, surrounding, within
 from fathometer.storage.volumes.exchange import exchange
 from fathometer.storage.volumes.formats.axis_metadata import (
+    CONVENTIONS,
+    VALUES,
     Dimension,
+    array_name,
     attributes_of,
     axis_names,
+    coordinate_attributes,
     coordinates,
+    long_name,
     stated,
 )
 from fathometer.storage.volumes.formats.dataset_key import choose_key
@@ -49,7 +56,7 @@ from fathometer.storage.volumes.strategy import Strategy
 if TYPE_CHECKING:
     from mpi4py import MPI
 
-ARRAY = "values"
+ARRAY = "array"  # attribute of a group: the name of its array
 GROUP = {"attributes": {"written_by": "fathometer"}, "zarr_format": 3, "node_type": "group"}
 MARK = Mark("zarr.json", b'{\n "attributes": {\n  "written_by": "fathometer"')  # how GROUP begins as it is written
 CHUNK_CELLS = 64  # along each axis, at most
@@ -98,6 +105,7 @@ class ZarrSink:
     def __init__(self, part: Path, path: Path, info: VolumeInfo, comm: MPI.Intracomm, strategy: Strategy) -> None:
         self._path = path
         self._part, self._info, self._comm, self._strategy = part, info, comm, strategy
+        self._array = _array_name(path, info)
         infos = [info_at(info, level) for level in range(strategy.levels + 1)]
         self._levels = [_Level(own.shape, comm.size, comm.rank) for own in infos]
         with collective_errors(comm), atomic.writing(path):
@@ -110,33 +118,38 @@ class ZarrSink:
         # Chunks of zeros are stored, so that they can be told from chunks that are missing.
         with _system_errors(), zarr.config.set({"array.write_empty_chunks": True}):
             for number, level in enumerate(self._levels):
-                level.values = zarr.open_array(part / _folder(number) / ARRAY, mode="r+")
+                level.values = zarr.open_array(part / _folder(number) / self._array, mode="r+")
 
     def _create(self, infos: Sequence[VolumeInfo]) -> None:
         import zarr
 
         with _system_errors():
             head = json.loads(json.dumps(GROUP))
+            head["attributes"] |= {ARRAY: self._array, "Conventions": CONVENTIONS}
             if len(infos) > 1:
-                head["attributes"]["ome"] = multiscales(infos[0], len(infos) - 1)
-            (self._part / MARK.name).write_text(json.dumps(head, indent=1) + "\n")
+                head["attributes"]["ome"] = multiscales(self._array, infos[0], len(infos) - 1)
+            self._write_head(head)
             group = zarr.open_group(self._part, mode="r+")
             for number, info in enumerate(infos):
                 self._create_level(group.create_group(_folder(number)) if number else group, number, info)
+            self._write_head(head | {"consolidated_metadata": _consolidated(self._part)})
+
+    def _write_head(self, head: Mapping[str, Any]) -> None:
+        (self._part / MARK.name).write_text(json.dumps(head, indent=1) + "\n")
 
     def _create_level(self, group: Any, number: int, info: VolumeInfo) -> None:
         from zarr.codecs import Crc32cCodec
 
         names = axis_names(info)
         group.create_array(
-            ARRAY,
+            self._array,
             shape=info.shape,
             dtype=info.dtype,
             chunks=self._levels[number].chunks,
             shards=self._levels[number].shards,
             compressors=[Crc32cCodec()],
             dimension_names=list(names),
-            attributes=attributes_of(info),
+            attributes={"long_name": long_name(self._path), **attributes_of(info)},
         )
         if info.spacing is not None:
             for axis, name in enumerate(names):
@@ -147,7 +160,7 @@ class ZarrSink:
                     dtype=places.dtype,
                     dimension_names=[name],
                     compressors=None,
-                    attributes={"units": info.axis_units[axis]},
+                    attributes=coordinate_attributes(info, axis),
                 )
                 array[:] = places
 
@@ -188,7 +201,7 @@ class ZarrSink:
             for number in range(len(self._levels)):
                 for path in (
                     self._part / _folder(number) / "zarr.json",
-                    self._part / _folder(number) / ARRAY / "zarr.json",
+                    self._part / _folder(number) / self._array / "zarr.json",
                 ):
                     path.stat()
 
@@ -201,22 +214,46 @@ def _folder(level: int) -> str:
     return f"{FOLDER}/{level}" if level else ""
 
 
-def _has_level(path: Path, folder: str) -> bool:
-    """Whether there is a level in a group's folder."""
-    return (path / folder / ARRAY / "zarr.json").is_file()
+def _array_name(path: Path, info: VolumeInfo) -> str:
+    """Of a volume that is written."""
+    name = array_name(path, info)
+    return VALUES if name == FOLDER else name
 
 
-def multiscales(info: VolumeInfo, levels: int) -> dict[str, Any]:
-    """The attribute `ome` of a volume and its levels (OME-NGFF 0.5, "multiscales"), by which viewers know them.
+def _stated_name(path: Path) -> str:
+    """The name of the array of a group, by the group's own file; VALUES where it says none."""
+    with contextlib.suppress(OSError, ValueError, LookupError, TypeError):
+        name = json.loads((path / "zarr.json").read_text(encoding="utf-8"))["attributes"][ARRAY]
+        if isinstance(name, str) and name.isidentifier():
+            return name
+    return VALUES
+
+
+def _has_level(path: Path, folder: str, name: str) -> bool:
+    """Whether there is a level in a group's folder, with an array of that name."""
+    return (path / folder / name / "zarr.json").is_file()
+
+
+def _consolidated(part: Path) -> dict[str, Any]:
+    """The metadata of all groups and arrays in a group, which it has in its own file too, so that one read finds them:
+    as zarr consolidates, which would say so in a warning."""
+    files = sorted(part.rglob("zarr.json"))
+    found = {str(file.parent.relative_to(part)): json.loads(file.read_text()) for file in files if file.parent != part}
+    return {"kind": "inline", "must_understand": False, "metadata": found}
+
+
+def multiscales(name: str, info: VolumeInfo, levels: int) -> dict[str, Any]:
+    """The attribute `ome` of a volume, the array `name`, and its levels (OME-NGFF 0.5, "multiscales"), by which viewers
+    know them.
 
     Its axes of space are the volume's: also two-way time, since an axis of time would have to come first. Without a
     spacing lengths are in cells.
     """
     few, units = len(info.shape), {"m": "meter", "s": "second"}
     axes = [
-        {"name": name, "type": "time" if info.stepped and axis == 0 else "space"}
+        {"name": label, "type": "time" if info.stepped and axis == 0 else "space"}
         | ({"unit": units[unit]} if info.spacing else {})
-        for axis, (name, unit) in enumerate(zip(axis_names(info), info.axis_units, strict=True))
+        for axis, (label, unit) in enumerate(zip(axis_names(info), info.axis_units, strict=True))
     ]
     first = replace(info, spacing=info.spacing or (1.0,) * few, origin=info.origin or (0.0,) * few)
     datasets = []
@@ -224,9 +261,9 @@ def multiscales(info: VolumeInfo, levels: int) -> dict[str, Any]:
         own = info_at(first, level)
         scale = {"type": "scale", "scale": list(map(float, own.spacing or ()))}
         translation = {"type": "translation", "translation": list(map(float, own.origin or ()))}
-        path = f"{_folder(level)}/{ARRAY}".strip("/")
+        path = f"{_folder(level)}/{name}".strip("/")
         datasets.append({"path": path, "coordinateTransformations": [scale, translation]})
-    return {"version": "0.5", "multiscales": [{"name": ARRAY, "axes": axes, "datasets": datasets, "type": "mean"}]}
+    return {"version": "0.5", "multiscales": [{"name": name, "axes": axes, "datasets": datasets, "type": "mean"}]}
 
 
 class ZarrVolume(BlockReader):
@@ -239,19 +276,23 @@ class ZarrVolume(BlockReader):
             os.scandir(path).close()
             _files_below(path)
         level = (key or "").strip("/")
-        is_level = re.fullmatch(rf"{FOLDER}/[1-9]\d*", level, re.ASCII) is not None and _has_level(path, level)
+        own_name = _stated_name(path)
+        is_level = re.fullmatch(rf"{FOLDER}/[1-9]\d*", level, re.ASCII) is not None and _has_level(
+            path, level, own_name
+        )
         with reading(path), decoding(path, "is not a readable Zarr folder"):
-            node = zarr.open(path / level if is_level else path, mode="r")
+            # By the files of the arrays, not by what the group's own file says of them.
+            node = zarr.open(path / level if is_level else path, mode="r", use_consolidated=False)
             arrays: dict[str, Any] = dict(node.arrays()) if isinstance(node, zarr.Group) else {}
         if isinstance(node, zarr.Group):
             volumes = [name for name, array in arrays.items() if array.ndim in (2, 3)]
-            levels = next(k for k in itertools.count() if not _has_level(path, _folder(k + 1)))
+            levels = next(k for k in itertools.count() if not _has_level(path, _folder(k + 1), own_name))
             if key is not None and level not in arrays:
                 volumes += [_folder(k) for k in range(1, levels + 1)]
-            name = choose_key(path, ARRAY if is_level else key, volumes or list(arrays))
+            name = choose_key(path, own_name if is_level else key, volumes or list(arrays))
             self._values: Any = arrays[name]
             self.key: str | None = f"{level}/{name}" if is_level else name
-            self.levels = levels if self.key == ARRAY else 0
+            self.levels = levels if self.key == own_name else 0
         elif key is not None:
             raise InputError(f"{path}:{key}: holds one array and takes no key")
         else:

@@ -1,0 +1,36 @@
+"""Errors of the Python interface: the one line of the command line, without the functions that it went through."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
+from fathometer.base.errors import FathometerError, InputError, system_error
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
+
+def public(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+    """A function whose errors begin at its caller: a FathometerError, or an OSError as one, without a cause and without
+    the calls below."""
+
+    @wraps(function)
+    def called(*arguments: Arguments.args, **named: Arguments.kwargs) -> Result:
+        try:
+            return function(*arguments, **named)
+        except FathometerError as error:
+            wrong = error.with_traceback(None)
+        except OSError as error:
+            wrong = system_error(error)
+        raise wrong from None
+
+    return called
+
+
+def require_xarray(what: str) -> None:
+    """InputError where xarray is not installed."""
+    if importlib.util.find_spec("xarray") is None:
+        raise InputError(f"{what}: found no package xarray; needed: pip install 'fathometer[python]'")
