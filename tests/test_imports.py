@@ -17,6 +17,7 @@ SOURCE = Path(__file__).parents[1] / "src"
 LAYERS = {
     "fathometer": """
         __main__
+        python
         cli
         lab seismic apps
         shown
@@ -244,8 +245,8 @@ LAYERS = {
         survey
     """,
     "fathometer.storage": """
-        describe sections xarray_engine
-        contents
+        describe sections xarray_engine xarray_gathers
+        contents named_coordinates
         index
         datasets tecplot
         volumes

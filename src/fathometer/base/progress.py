@@ -71,7 +71,8 @@ class Progress:
              second, in place of steps
     now      the ledger's clock, s
     quiet    show nothing
-    environ  FATHOMETER_TTY=1: the pipe to mpirun ends on a terminal; COLUMNS: its width
+    environ  FATHOMETER_TTY=1: the pipe to mpirun ends on a terminal; COLUMNS: its width;
+             FATHOMETER_LINE_SECONDS: between lines in a log, in place of LINE_SECONDS
     """
 
     def __init__(
@@ -92,7 +93,8 @@ class Progress:
         self._display: Display | None = None
         if rank == 0 and not quiet:
             stream = stream if stream is not None else sys.stderr
-            self._display = _Bar(stream, environ) if on_terminal(stream, environ) else _Lines(stream, now())
+            terminal = on_terminal(stream, environ)
+            self._display = _Bar(stream, environ) if terminal else _Lines(stream, now(), line_seconds(environ))
 
     def __enter__(self) -> Self:
         return self
@@ -159,11 +161,17 @@ def on_terminal(stream: TextIO, environ: Mapping[str, str]) -> bool:
     return stream.isatty() or environ.get("FATHOMETER_TTY") == "1"
 
 
-class _Lines:
-    """Display for a log: plain lines."""
+def line_seconds(environ: Mapping[str, str]) -> float:
+    """Seconds between lines in a log, at least."""
+    text = environ.get("FATHOMETER_LINE_SECONDS", "")
+    return float(text) if text.isdecimal() else LINE_SECONDS
 
-    def __init__(self, stream: TextIO, time: float) -> None:
-        self._stream, self._time, self._tenth = stream, time, 0
+
+class _Lines:
+    """Display for a log: plain lines, at least so many seconds apart."""
+
+    def __init__(self, stream: TextIO, time: float, seconds: float = LINE_SECONDS) -> None:
+        self._stream, self._time, self._tenth, self._seconds = stream, time, 0, seconds
 
     def show(self, time: float, state: State, last: bool) -> None:
         if last:
@@ -172,7 +180,7 @@ class _Lines:
             return
         silence, fraction = time - self._time, state.fraction()
         tenth = math.floor(10 * fraction + 1e-9)  # 3 * 0.1 may be just below 0.3
-        if silence >= SILENCE_SECONDS or (silence >= LINE_SECONDS and tenth > self._tenth):
+        if silence >= SILENCE_SECONDS or (silence >= self._seconds and tenth > self._tenth):
             task, rate, left = state.words(time)
             self._write(f"{state.label}: {task}, {100 * fraction:.0f} %, {rate}, {left}")
             self._time, self._tenth = time, tenth

@@ -39,7 +39,7 @@ MAX_RANKS_PER_CPU = 16
 _FIRST_RESERVED_STEP = 0xFFFFFFF0
 
 # Environment variables that mpirun must export to the ranks, also to those on other nodes.
-_FORWARDED = ("FATHOMETER_TTY", "FATHOMETER_VARIANT", "COLUMNS")
+_FORWARDED = ("FATHOMETER_TTY", "FATHOMETER_LINE_SECONDS", "FATHOMETER_VARIANT", "COLUMNS")
 
 
 @dataclass(frozen=True)

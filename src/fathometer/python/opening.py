@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fathometer.base.errors import InputError
 from fathometer.base.names import check_name
 from fathometer.python.errors import public, require_xarray
 
@@ -42,7 +43,11 @@ def open_volume(path: Name, *, level: int = 0, share: int | None = None) -> Data
     require_xarray("open_volume")
     from fathometer.storage.xarray_engine import Engine
 
-    dataset = Engine().open_dataset(_checked(path, "open_volume"), level=level, share=share)
+    name = _checked(path, "open_volume")
+    try:
+        dataset = Engine().open_dataset(name, level=level, share=share)
+    except InputError as error:  # the engine's names are absolute
+        raise InputError(str(error).replace(os.path.abspath(name), name)) from None
     (array,) = dataset.data_vars.values()
     close = dataset.close
     array = _chunked(array)
@@ -88,4 +93,4 @@ def _chunked(array: DataArray) -> DataArray:
     """In chunks of dask, where that is installed."""
     if importlib.util.find_spec("dask") is None:
         return array
-    return array.chunk(array.encoding["preferred_chunks"])
+    return array.chunk(array.encoding["preferred_chunks"], token=array.encoding["token"])

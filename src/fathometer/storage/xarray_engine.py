@@ -64,7 +64,7 @@ def _dataset(array: VolumeArray, drop_variables: str | Iterable[str] | None) -> 
     names = axis_names(info)
     dropped = [drop_variables] if isinstance(drop_variables, str) else list(drop_variables or ())
     values = Variable(names, indexing.LazilyIndexedArray(array), {"long_name": array.long_name, **attributes_of(info)})
-    values.encoding["preferred_chunks"] = dict(zip(names, chunks_of(info.shape), strict=True))
+    values.encoding |= {"preferred_chunks": dict(zip(names, chunks_of(info.shape), strict=True)), "token": array.token}
     coordinates = {
         name: Variable((name,), along.values, along.attributes) for name, along in along_axes(array.volume).items()
     }
@@ -110,10 +110,11 @@ class VolumeArray(BackendArray):
         """In another process the file is opened there."""
         return VolumeArray, (self._reference,)
 
-    def __dask_tokenize__(self) -> tuple[object, ...]:
-        """What tells it from another array: also the same file after a change."""
-        files = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in self.volume.files()]
-        return (type(self).__name__, self._reference, *files)
+    @property
+    def token(self) -> str:
+        """What tells it from another array for dask: also from the same file before a change."""
+        states = [path.stat() for path in self.volume.files() if path.is_file()]
+        return f"{self._reference} {[(state.st_size, state.st_mtime_ns) for state in states]}"
 
     def __getitem__(self, key: indexing.ExplicitIndexer) -> Any:
         support = indexing.IndexingSupport.BASIC

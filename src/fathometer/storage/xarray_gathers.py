@@ -64,21 +64,22 @@ def open_gathers(reference: str, directory: Path, interval: float | None = None)
         raise InputError(f"{reference}: a sample interval is given; found an index; allowed: files of SEG-Y or SU")
     array = _TracesArray(traces)
     data = Variable((TRACE, TIME), indexing.LazilyIndexedArray(array), {"long_name": "amplitude"})
-    data.encoding["preferred_chunks"] = {TRACE: max(1, CHUNK_VALUES // traces.samples), TIME: traces.samples}
+    chunks = {TRACE: max(1, CHUNK_VALUES // traces.samples), TIME: traces.samples}
+    data.encoding |= {"preferred_chunks": chunks, "token": array.token}
     times = traces.start + traces.interval * np.arange(traces.samples)
     coordinates = {TIME: Variable((TIME,), times, {"units": "s", "long_name": "time"})}
     for name, values in traces.headers.items():
         unit = UNITS.get(name.rpartition("_")[2])
         attributes = {"long_name": name.replace("_", " "), **({"units": unit} if unit else {})}
         coordinates[name] = Variable((TRACE,), values, attributes)
-    attributes = {"interval": traces.interval, "files": [str(layout.path) for layout in traces.layouts]}
+    about: dict[str, Any] = {"interval": traces.interval, "files": [str(layout.path) for layout in traces.layouts]}
     if traces.notes:
-        attributes["notes"] = list(traces.notes)
+        about["notes"] = list(traces.notes)
     first = traces.layouts[0]
     if first.kind == "SEG-Y" and (crs := crs_of_file(first.path, first.start)):
-        attributes["crs"] = crs
+        about["crs"] = crs
     named = DataArray(data, coordinates, name=found.path.stem)
-    named.attrs |= attributes
+    named.attrs |= about
     return named.set_xindex("shot")
 
 
@@ -120,8 +121,8 @@ def _indexed(path: Path) -> Traces:
         values = np.unique(rows[name])
         if len(values) > 1:
             raise InputError(
-                f"{path}: traces differ in {name}: found {values[0]:g} to {values[-1]:g}; allowed: one value, or a file "
-                "of them at a time"
+                f"{path}: traces differ in {name}: found {values[0]:g} to {values[-1]:g}; allowed: one value, or one "
+                "file at a time"
             )
     headers = {name: rows[name] for name in ("shot", "channel", *POINTS)} | {"offset": np.abs(rows["offset"])}
     start, interval = float(rows["delay"][0]), float(rows["interval"][0])
@@ -139,10 +140,12 @@ class _TracesArray(BackendArray):
     def __reduce__(self) -> tuple[type[_TracesArray], tuple[Traces]]:
         return _TracesArray, (self._traces,)
 
-    def __dask_tokenize__(self) -> tuple[object, ...]:
-        """What tells it from another array: also the same files after a change."""
-        stats = [(str(layout.path), layout.path.stat()) for layout in self._traces.layouts]
-        return (type(self).__name__, *((path, stat.st_size, stat.st_mtime_ns) for path, stat in stats))
+    @property
+    def token(self) -> str:
+        """What tells it from another array for dask: also from the same files before a change."""
+        states = [(str(layout.path), layout.path.stat()) for layout in self._traces.layouts]
+        layouts = [(path, state.st_size, state.st_mtime_ns) for path, state in states]
+        return f"{layouts} {self._traces.interval} {self.shape}"
 
     def __getitem__(self, key: indexing.ExplicitIndexer) -> Any:
         support = indexing.IndexingSupport.OUTER

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from string import Template
-from typing import Any
 
 from fathometer.base.errors import InputError, shortened
+from fathometer.config.toml_text import inner, quoted, toml
 from fathometer.lab.forms.applications import PROGRAMS, Program
 from fathometer.lab.forms.form import Form
 from fathometer.lab.forms.here import Here, powers
@@ -73,9 +73,9 @@ def made(form: Form, asked: Asked, machine: Here) -> Made:
         VIRTUAL if values["virtual"] and form.names() & {"place", "virtual"} else "",
         *notes,
     ]
-    values["limits"] = _inner(" ".join(filter(None, said)))
-    values["title"] = _inner(Template(form.head.title).substitute({"scale": values["scale"], "name": values["name"]}))
-    values["published"] = _inner(form.head.source)
+    values["limits"] = inner(" ".join(filter(None, said)))
+    values["title"] = inner(Template(form.head.title).substitute({"scale": values["scale"], "name": values["name"]}))
+    values["published"] = inner(form.head.source)
     return Made(form.filled(values), notes)
 
 
@@ -301,28 +301,6 @@ def _of_logs(form: Form, folder: Path) -> dict[str, str]:
         "fewest_cores": toml(counts[0]),
         "case": quoted(f"{_absolute(folder)}/{{processes}}"),
     }
-
-
-def quoted(text: object) -> str:
-    """A string of TOML."""
-    return '"' + _inner(str(text)) + '"'
-
-
-def _inner(text: str) -> str:
-    """A text within the marks of a TOML string."""
-    kept = text.replace("\\", "\\\\").replace('"', '\\"')
-    return "".join(letter if letter.isprintable() else f"\\U{ord(letter):08x}" for letter in kept)
-
-
-def toml(value: Any) -> str:
-    """A value of a study file."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, int | float):
-        return repr(value)
-    if isinstance(value, list):
-        return f"[{', '.join(map(toml, value))}]"
-    return quoted(value)
 
 
 def _absolute(path: Path) -> str:
