@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 from collections.abc import Callable
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
-from fathometer.base.errors import FathometerError, InputError, system_error
+from fathometer.base.errors import FathometerError, InputError, shortened, system_error
+from fathometer.base.names import check_name
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -28,6 +30,14 @@ def public(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]
         raise wrong from None
 
     return called
+
+
+def path_of(path: object, what: str) -> str:
+    """A path as text. InputError where it is none, or has letters that no file's name can have."""
+    if not isinstance(path, str | os.PathLike) or not isinstance(name := os.fspath(path), str):
+        raise InputError(f"{what}: found {shortened(repr(path), 60)}; allowed: the path of a file")
+    check_name(name, what)
+    return name
 
 
 def require_xarray(what: str) -> None:

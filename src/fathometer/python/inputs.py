@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fathometer.base.errors import InputError, did_you_mean, shortened
-from fathometer.base.names import check_name
-from fathometer.python.errors import public
+from fathometer.python.errors import path_of, public
 
 FIRST_LINE = "# Written by fathometer.{kind} in Python; it is replaced when that is run again."
 SEISMIC = "seismic"
@@ -36,9 +35,9 @@ class Input:
 
         Raises InputError that names the file, the first wrong key, what was found and what is allowed.
 
-        >>> Input("ocean", {"grid": {"spacing": 1.0}})
+        >>> Input("ocean", {"grid": {}})
         Traceback (most recent call last):
-        fathometer.base.errors.InputError: ocean.toml: [grid] spacing: unknown key; known: ...
+        fathometer.base.errors.InputError: ocean.toml: [grid] cells: missing; needed: ...
         """
         from fathometer.base.references import referred
         from fathometer.cli.registry import APPLICATIONS
@@ -50,8 +49,8 @@ class Input:
                 f"application: found {shortened(repr(application))}; allowed: {', '.join(APPLICATIONS)}"
                 f"{did_you_mean(application, APPLICATIONS)}"
             )
-        name = os.fspath(path if path is not None else f"{'survey' if application == SEISMIC else application}.toml")
-        check_name(name, type(self).__name__)
+        default = f"{'survey' if application == SEISMIC else application}.toml"
+        name = path_of(default if path is None else path, type(self).__name__)
         self.application, self.path = application, Path(name)
         self.values: dict[str, Any] = _table(values, f"{name}:")
         validated(referred(registered(application).identity.input), self.values, self.path)

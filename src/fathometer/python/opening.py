@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fathometer.base.errors import InputError
-from fathometer.base.names import check_name
-from fathometer.python.errors import public, require_xarray
+from fathometer.python.errors import path_of, public, require_xarray
 
 if TYPE_CHECKING:
     from xarray import DataArray
@@ -43,7 +42,7 @@ def open_volume(path: Name, *, level: int = 0, share: int | None = None) -> Data
     require_xarray("open_volume")
     from fathometer.storage.xarray_engine import Engine
 
-    name = _checked(path, "open_volume")
+    name = path_of(path, "open_volume")
     try:
         dataset = Engine().open_dataset(name, level=level, share=share)
     except InputError as error:  # the engine's names are absolute
@@ -80,17 +79,13 @@ def open_gathers(path: Name, *, sample_interval: float | None = None) -> DataArr
     require_xarray("open_gathers")
     from fathometer.storage import xarray_gathers
 
-    return _chunked(xarray_gathers.open_gathers(_checked(path, "open_gathers"), Path(), sample_interval))
-
-
-def _checked(path: Name, what: str) -> str:
-    name = os.fspath(path)
-    check_name(name, what)
-    return name
+    return _chunked(xarray_gathers.open_gathers(path_of(path, "open_gathers"), Path(), sample_interval))
 
 
 def _chunked(array: DataArray) -> DataArray:
-    """In chunks of dask, where that is installed."""
+    """In chunks of dask, where that is installed; the coordinates as they are."""
     if importlib.util.find_spec("dask") is None:
         return array
-    return array.chunk(array.encoding["preferred_chunks"], token=array.encoding["token"])
+    encoding = array.encoding
+    variable = array.variable.chunk(encoding["preferred_chunks"], name=f"{array.name}-{encoding['token']}")
+    return array.copy(deep=False, data=variable.data)

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fathometer.python.errors import public, require_xarray
+from fathometer.python.errors import path_of, public, require_xarray
 
 if TYPE_CHECKING:
     from xarray import DataArray
@@ -115,15 +115,15 @@ def record(path: str | os.PathLike[str]) -> Record:
 
     >>> run = record("run.json")
     >>> run.application, run.figures["total"].value, run.figures["total"].unit
-    ('seismic', 12.5, 'seconds')
+    ('other', 10.0, 'seconds')
     >>> run.seconds.sum(("phase", "rank")).sel(category="compute").item()
-    9.0
+    15.5
     >>> run.phases[0]["phase"], run.phases[0]["mean_seconds"]
-    ('receiver loop', 5.0)
+    ('source propagation', 4.5)
     """
     from fathometer.report.records import read_record
 
-    found = read_record(Path(os.fspath(path)))
+    found = read_record(Path(path_of(path, "record")))
     return Record(found.path, found.record)
 
 

@@ -20,7 +20,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from fathometer.base.errors import FathometerError, InputError, did_you_mean, shortened
 from fathometer.base.own_program import own_program
-from fathometer.python.errors import public, require_xarray
+from fathometer.python.errors import path_of, public, require_xarray
 from fathometer.python.inputs import SEISMIC, Input, Survey
 from fathometer.python.records import Record
 
@@ -131,7 +131,7 @@ def _words(
                 f"{input.path}: found an input of {input.application}; allowed for {command}: of {owners[command]}"
             )
         input = input.save()
-    words = [command, os.fspath(input)]
+    words = [command, path_of(input, "input")]
     for name, number in (("ranks", ranks), ("threads", threads)):
         if number is not None:
             if isinstance(number, bool) or not isinstance(number, int):

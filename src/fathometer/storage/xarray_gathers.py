@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from xarray import DataArray, Variable
+from xarray import DataArray, Dataset, Variable
 from xarray.backends import BackendArray
 from xarray.core import indexing
 
@@ -65,7 +65,6 @@ def open_gathers(reference: str, directory: Path, interval: float | None = None)
     array = _TracesArray(traces)
     data = Variable((TRACE, TIME), indexing.LazilyIndexedArray(array), {"long_name": "amplitude"})
     chunks = {TRACE: max(1, CHUNK_VALUES // traces.samples), TIME: traces.samples}
-    data.encoding |= {"preferred_chunks": chunks, "token": array.token}
     times = traces.start + traces.interval * np.arange(traces.samples)
     coordinates = {TIME: Variable((TIME,), times, {"units": "s", "long_name": "time"})}
     for name, values in traces.headers.items():
@@ -78,9 +77,10 @@ def open_gathers(reference: str, directory: Path, interval: float | None = None)
     first = traces.layouts[0]
     if first.kind == "SEG-Y" and (crs := crs_of_file(first.path, first.start)):
         about["crs"] = crs
-    named = DataArray(data, coordinates, name=found.path.stem)
-    named.attrs |= about
-    return named.set_xindex("shot")
+    data.attrs |= about
+    data.encoding |= {"preferred_chunks": chunks, "token": array.token}
+    name = found.path.stem
+    return Dataset({name: data}, coordinates)[name].set_xindex("shot")
 
 
 def _is_index(reference: str) -> bool:
