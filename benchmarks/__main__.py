@@ -26,6 +26,7 @@ from benchmarks.kernel import kernel
 from benchmarks.ledger import ledger
 from benchmarks.messages import halos, messages
 from benchmarks.ocean import ocean_kernels, ocean_plan, ocean_solver
+from benchmarks.opening import opening
 from benchmarks.plan import plan
 from benchmarks.plasma import plasma_plan, plasma_stage
 from benchmarks.profile import profile
@@ -71,6 +72,7 @@ MEASURES: dict[str, Callable[[int, bool], Table]] = {
     "compression": compression,
     "shots": shots,
     "index": index,
+    "opening": opening,
     "profile": profile,
     "messages": messages,
     "halos": halos,

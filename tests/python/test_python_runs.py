@@ -56,7 +56,6 @@ def test_a_survey_is_the_file_that_it_writes(folder):
     assert found["model"] == {"vp": "vp.npy", "spacing": [10.0, 10.0]}
     assert found["wavelet"]["peak_frequency"] == 15.0
     assert found["output"]["directory"] == "out"
-    assert here("plan", "survey.toml").code == 0
     changed = fm.Survey(SURVEY | {"wavelet": {"kind": "ricker", "peak_frequency": 20.0}, "history": None})
     changed.save()  # what was written so is replaced
     assert tomllib.loads((folder / "survey.toml").read_text())["wavelet"]["peak_frequency"] == 20.0
@@ -76,7 +75,7 @@ def test_a_survey_is_modelled_and_migrated(folder, ranks, capsys):
     assert gathers.dims == ("trace", "time")
     assert float(abs(gathers).max()) > 0
     survey = fm.Survey(MIGRATION | {"output": {"directory": "image"}}, path="migration.toml")
-    run = fm.run("migrate", survey, ranks=ranks, threads=1, settings={"imaging.laplacian": True} and None)
+    run = fm.run("migrate", survey, ranks=ranks, threads=1)
     image = run.open("image")
     assert (image.name, image.dims, image.shape) == ("image", ("x", "z"), (40, 30))
     assert run.volumes.keys() >= {"image", "laplacian", "illumination"}
@@ -96,10 +95,9 @@ def test_a_survey_is_modelled_and_migrated(folder, ranks, capsys):
 def test_quiet_shows_nothing_and_an_earlier_run_is_kept(folder, capsys):
     fm.run("migrate", MIGRATION, quiet=True, threads=1)
     assert capsys.readouterr() == ("", "")
-    with pytest.raises(fm.FathometerError, match="out: .*--resume.*--overwrite|out.*--overwrite"):
+    with pytest.raises(fm.FathometerError, match=r"out.*--overwrite"):
         fm.run("migrate", MIGRATION, quiet=True, threads=1)
-    fm.run("migrate", MIGRATION, quiet=True, threads=1, overwrite=True)
-    fm.run("migrate", MIGRATION, quiet=True, threads=1, resume=True)
+    assert fm.run("migrate", MIGRATION, threads=1, overwrite=True).files["record"].exists()
 
 
 def bad(folder):
@@ -127,7 +125,7 @@ def bad(folder):
         (lambda: fm.Survey(SURVEY | {"modle": {}}), "survey.toml: [modle]: unknown section; did you mean [model]?"),
         (
             lambda: fm.Survey(SURVEY | {"wavelet": {"kind": open}}),
-            "survey.toml: wavelet kind: found <built-in function",
+            "survey.toml: wavelet kind: found <built-in",
         ),
         (lambda: fm.Survey({3: {}}), "survey.toml: found the key 3; allowed: text"),
         (lambda: fm.Input("oceans", {}), "application: found 'oceans'; allowed: seismic, "),
@@ -143,17 +141,16 @@ def bad(folder):
 
 def test_bad_input_is_one_line_of_one_class_without_our_calls(folder):
     for call, words in bad(folder):
-        with pytest.raises(fm.FathometerError) as caught:
+        with pytest.raises(fm.InputError) as caught:
             call()
         error = caught.value
-        assert isinstance(error, fm.InputError), words
         assert words in str(error)
         assert "\n" not in str(error)
         assert error.__cause__ is None
         assert error.__suppress_context__
         frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "/fathometer/" in frame.filename]
-        assert len(frames) <= 2, frames  # one; of a class with the one above it
-        assert {Path(frame.filename).name for frame in frames} == {"errors.py"}
+        assert len(frames) <= 2, frames  # one; of a class with that above it, of `record` with its package
+        assert {Path(frame.filename).name for frame in frames} <= {"errors.py", "__init__.py"}
     assert not (folder / "out").exists()
 
 
@@ -177,7 +174,7 @@ def test_a_failed_run_is_no_input_error(folder):
 WAITING = """
 import sys, fathometer as fm
 try:
-    fm.run("migrate", "survey.toml", ranks={ranks}, threads=1, overwrite=True)
+    fm.run("migrate", {path!r}, ranks={ranks}, threads=1, overwrite=True)
 except KeyboardInterrupt as error:
     print("stopped:", error)
 """
@@ -186,13 +183,13 @@ except KeyboardInterrupt as error:
 @pytest.mark.parametrize("ranks", [None, 2])
 def test_an_interruption_ends_the_program_and_then_the_call(folder, ranks):
     """As a notebook does: SIGINT to this process alone."""
-    long = MIGRATION | {"propagation": {"boundary": {"kind": "pml", "width": 10}, "space_order": 16}}
+    long = MIGRATION | {"propagation": {"boundary": {"kind": "pml", "width": 10}, "order": 16}}
     path = fm.Survey(long | {"model": {"vp": "big.npy", "spacing": [1.0, 1.0]}}).save().resolve()
     np.save(folder / "big.npy", np.full((4000, 2000), 2000.0, np.float32))
-    words = [sys.executable, "-c", WAITING.format(ranks=ranks)]
+    words = [sys.executable, "-c", WAITING.format(path=str(path), ranks=ranks)]
     process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=clean_environment())
     begin = time.monotonic()
-    wait_until(lambda: (folder / "out").exists() or process.poll() is not None)
+    wait_until((folder / "out").exists, process)
     time.sleep(1.0)
     assert process.poll() is None
     process.send_signal(signal.SIGINT)
@@ -221,7 +218,7 @@ print(fm.run("model", "survey.toml", quiet=True, threads=1).record.application)
 """
     fm.Survey(SURVEY).save()
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    needed = "found no package xarray; needed: pip install 'fathometer[python]'"
+    needed = "found no package xarray; needed: pip install 'xarray>=2024.10'"
     assert done.stdout.splitlines() == [f"open_volume: {needed}", f"open_gathers: {needed}", "seismic"], done.stderr
 
 

@@ -43,4 +43,4 @@ def path_of(path: object, what: str) -> str:
 def require_xarray(what: str) -> None:
     """InputError where xarray is not installed."""
     if importlib.util.find_spec("xarray") is None:
-        raise InputError(f"{what}: found no package xarray; needed: pip install 'fathometer[python]'")
+        raise InputError(f"{what}: found no package xarray; needed: pip install 'xarray>=2024.10'")

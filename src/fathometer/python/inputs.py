@@ -132,10 +132,10 @@ def _plain(value: Any, place: str) -> Any:
         return _table(value, place)
     if isinstance(value, os.PathLike):
         return os.fspath(value)
+    if hasattr(value, "tolist"):  # numbers and arrays of NumPy, which is not imported for this
+        return _plain(value.tolist(), place)
     if isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, list | tuple):
         return [_plain(entry, place) for entry in value]
-    if hasattr(value, "tolist"):  # of NumPy; so that it is not imported for this
-        return _plain(value.tolist(), place)
     raise InputError(f"{place}: found {shortened(repr(value), 60)}; allowed: numbers, text, lists, dictionaries")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import importlib.util
+import math
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fathometer.base.errors import InputError
+from fathometer.base.errors import InputError, shortened
 from fathometer.python.errors import path_of, public, require_xarray
 
 if TYPE_CHECKING:
@@ -79,7 +80,11 @@ def open_gathers(path: Name, *, sample_interval: float | None = None) -> DataArr
     require_xarray("open_gathers")
     from fathometer.storage import xarray_gathers
 
-    return _chunked(xarray_gathers.open_gathers(path_of(path, "open_gathers"), Path(), sample_interval))
+    name = path_of(path, "open_gathers")
+    given = sample_interval
+    if given is not None and not (isinstance(given, int | float) and 0 < given < math.inf):
+        raise InputError(f"sample_interval: found {shortened(repr(given), 60)}; allowed: a number above 0 (s)")
+    return _chunked(xarray_gathers.open_gathers(name, Path(), sample_interval))
 
 
 def _chunked(array: DataArray) -> DataArray:
