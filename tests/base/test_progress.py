@@ -49,6 +49,13 @@ def test_a_fast_survey_gets_lines_ten_seconds_apart():
     assert log[-1] == "migrate: 10 of 10 shots done in 25 s, 8 steps/s"
 
 
+def test_lines_come_more_often_where_somebody_waits_for_them():
+    environ = {"FATHOMETER_LINE_SECONDS": "1"}
+    log = survey(io.StringIO(), shots=10, steps=20, seconds_a_step=0.125, environ=environ).splitlines()
+    assert [line.split(",")[1] for line in log[:-1]] == [f" {tenth}0 %" for tenth in range(1, 11)]
+    assert len(survey(io.StringIO(), 10, 20, 0.125, environ={"FATHOMETER_LINE_SECONDS": "x"}).splitlines()) == 3
+
+
 def test_a_short_survey_gets_one_line():
     assert survey(io.StringIO(), 2, 5, 0.5) == "migrate: 2 of 2 shots done in 5 s, 2 steps/s\n"
 

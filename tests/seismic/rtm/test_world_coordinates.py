@@ -254,7 +254,7 @@ def values(path: Path) -> np.ndarray:
     import netCDF4
 
     with netCDF4.Dataset(path) as file:
-        return np.asarray(file["values"][:])
+        return np.asarray(file[path.stem.replace("-", "_")][:])
 
 
 def test_prepare_keeps_the_place_of_a_part(folder: Path, capsys: Any) -> None:
