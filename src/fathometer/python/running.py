@@ -27,7 +27,7 @@ from fathometer.python.records import Record
 if TYPE_CHECKING:
     from xarray import DataArray
 
-ERROR = "fathometer: error: "  # begins the line of an error
+ERROR, INTERRUPTED = "fathometer: error: ", "fathometer: interrupted"  # begin lines
 SECONDS_OF_LINES = "1"  # between lines of progress, at least
 LAST_LINES = 3  # of a program that ended without saying why
 
@@ -177,7 +177,7 @@ def _watch(words: list[str]) -> tuple[int, bytes, list[str]]:
                 with suppress(ProcessLookupError):
                     process.send_signal(signal.SIGINT if interrupts < 3 else signal.SIGKILL)
     if interrupts:
-        raise KeyboardInterrupt(lines[-1] if lines else "")
+        raise KeyboardInterrupt(next((line for line in reversed(lines) if line.startswith(INTERRUPTED)), ""))
     return code, b"".join(output), lines
 
 
