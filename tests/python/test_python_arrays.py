@@ -173,6 +173,16 @@ def test_gathers_are_what_headers_say(tmp_path):
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(gathers)), gathers)
 
 
+@pytest.mark.parametrize("name", ["shots.segy", "image.rsf"])
+def test_a_relative_name_means_the_same_file_elsewhere_later(tmp_path, monkeypatch, name):
+    documented(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    array = (fm.open_gathers if name == "shots.segy" else fm.open_volume)(name)
+    before = array.values
+    monkeypatch.chdir("/")
+    np.testing.assert_array_equal(array.values, before)
+
+
 def test_an_index_is_one_array_of_its_files(tmp_path):
     for number in (1, 2):
         (tmp_path / f"{number}").mkdir()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 import math
 import os
@@ -92,5 +93,6 @@ def _chunked(array: DataArray) -> DataArray:
     if importlib.util.find_spec("dask") is None:
         return array
     encoding = array.encoding
-    variable = array.variable.chunk(encoding["preferred_chunks"], name=f"{array.name}-{encoding['token']}")
+    token = hashlib.sha256(encoding["token"].encode()).hexdigest()[:16]
+    variable = array.variable.chunk(encoding["preferred_chunks"], name=f"{array.name}-{token}")
     return array.copy(deep=False, data=variable.data)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -134,7 +134,9 @@ class _TracesArray(BackendArray):
     """The samples of traces, of which those of chosen traces are read for each selection."""
 
     def __init__(self, traces: Traces) -> None:
-        self._traces, self._lock = traces, threading.Lock()
+        # Wherever this program goes meanwhile, the files stay where they are.
+        layouts = tuple(replace(layout, path=layout.path.absolute()) for layout in traces.layouts)
+        self._traces, self._lock = replace(traces, layouts=layouts), threading.Lock()
         self.shape, self.dtype = (len(traces.trace), traces.samples), np.dtype(np.float32)
 
     def __reduce__(self) -> tuple[type[_TracesArray], tuple[Traces]]:
