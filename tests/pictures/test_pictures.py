@@ -19,8 +19,9 @@ from fathometer.pictures import (
     volume_figure,
     volume_picture,
 )
-from fathometer.pictures.colours import below_water, depth_gain, interval_velocities, symmetric_range, water_cells
+from fathometer.pictures.colours import symmetric_range
 from fathometer.pictures.file_picture import axis_order, picture_of
+from fathometer.pictures.gain import below_water, depth_gain, interval_velocities, water_cells
 from fathometer.pictures.gather import signed_offsets
 from fathometer.pictures.panel_layout import Labels
 from fathometer.pictures.plane import downsampled, grid_of, planes_of
@@ -45,8 +46,12 @@ def figure_of(shape, spacing, at=None):
 
 
 def panels_of(figure):
-    """The axes that show the volume: all but the colour bar, which is the last."""
-    return figure.axes[:-1]
+    """The axes that show volumes: all but the colour bars."""
+    return [axes for axes in figure.axes if axes.get_label() != "colour bar"]
+
+
+def bars_of(figure):
+    return [axes for axes in figure.axes if axes.get_label() == "colour bar"]
 
 
 def inches(figure, axes):
@@ -65,7 +70,7 @@ def png_size(path: Path) -> tuple[int, int]:
 def test_aspect_is_true_and_scale_common(shape, spacing, count):
     figure = figure_of(shape, spacing)
     panels = panels_of(figure)
-    assert len(panels) == count
+    assert len(panels) == count + (2 if count == 3 else 1)  # and the velocity's sections
     scales = []
     for axes in panels:
         wide, high = inches(figure, axes)
@@ -81,7 +86,7 @@ def test_size_is_sensible_and_everything_is_on_the_sheet(shape, spacing, count):
     figure = figure_of(shape, spacing)
     width, height = figure.get_size_inches()
     assert 3.0 < width < 17.0
-    assert 1.5 < height < 12.0
+    assert 1.5 < height < 14.0
     from fathometer.pictures.sheet import style
 
     with style():
@@ -111,13 +116,13 @@ def test_long_names_on_narrow_panels_do_not_overlap():
 
 
 def test_depth_goes_down_and_labels_carry_metres():
-    section, side, above = panels_of(figure_of((60, 30, 40), (25.0, 25.0, 25.0)))
-    for axes in (section, side):
+    section, side, above, *velocity = panels_of(figure_of((60, 30, 40), (25.0, 25.0, 25.0)))
+    for axes in (section, side, *velocity):
         assert axes.yaxis_inverted()
     assert not above.yaxis_inverted()
-    assert section.get_xlabel() == "x (m)"
-    assert section.get_ylabel() == "depth (m)"
-    assert side.get_xlabel() == "y (m)"
+    assert [axes.get_xlabel() for axes in (section, side)] == ["", ""]  # they stand below the velocity
+    assert [axes.get_xlabel() for axes in velocity] == ["x (m)", "y (m)"]
+    assert section.get_ylabel() == velocity[0].get_ylabel() == "depth (m)"
     assert above.get_ylabel() == "y (m)"
     for axes in (section, side, above):
         assert axes.get_title(loc="left").endswith(" m")
@@ -126,7 +131,7 @@ def test_depth_goes_down_and_labels_carry_metres():
 
 
 def test_slices_meet_where_they_are_asked_to():
-    section, side, above = panels_of(figure_of((60, 30, 40), (25.0, 25.0, 25.0), at=(612.0, 200.0, 490.0)))
+    section, side, above, *_ = panels_of(figure_of((60, 30, 40), (25.0, 25.0, 25.0), at=(612.0, 200.0, 490.0)))
     cuts = [
         [float(np.ravel(line.get_data())[0]) for line in axes.lines if line.get_linestyle() == "--"]
         for axes in (section,)
@@ -143,7 +148,8 @@ def test_a_cell_is_drawn_at_its_place():
     vp[7, 11, 17] = 4000.0
     at = [100.0 + 7 * 10.0, -50.0 + 11 * 10.0, 17 * 10.0]
     figure = image_figure(vp, vp, (10.0,) * 3, ORIGIN, None, None, "", at)
-    for axes, (across, along) in zip(panels_of(figure), [(0, 2), (1, 2), (0, 1)], strict=True):
+    planes = [(0, 2), (1, 2), (0, 1), (0, 2), (1, 2)]
+    for axes, (across, along) in zip(panels_of(figure), planes, strict=True):
         drawn = axes.images[0]
         rows, columns = drawn.get_array().shape
         row, column = np.unravel_index(np.argmax(drawn.get_array()), (rows, columns))
@@ -192,15 +198,15 @@ def test_an_image_in_time_has_seconds_down(shape, count):
     spacing, origin = (25.0, 25.0, 0.004), (100.0, -50.0, 0.3)
     figure = image_figure(image, vp, spacing, origin, POINTS, None, "Test", in_time=True)
     panels = panels_of(figure)
-    assert len(panels) == count
+    assert len(panels) == count + (2 if count == 3 else 1)
     section = panels[0]
-    assert (section.get_xlabel(), section.get_ylabel()) == ("x (m)", "two-way time (s)")
+    assert (panels[-1].get_xlabel(), section.get_ylabel()) == ("x (m)" if count == 1 else "y (m)", "two-way time (s)")
     assert section.get_ylim() == pytest.approx((0.5, 0.3))
     wide, high = inches(figure, section)
     assert high / wide == pytest.approx(0.6, abs=0.001)
     assert figure.axes[-1].get_ylabel() == "RMS velocity (m/s)"
     if count == 3:
-        assert [axes.get_title(loc="left") for axes in panels] == ["y = 325 m", "x = 850 m", "time = 0.4 s"]
+        assert [axes.get_title(loc="left") for axes in panels[:3]] == ["y = 325 m", "x = 850 m", "time = 0.4 s"]
         (across, up) = inches(figure, panels[2])
         assert across / up == pytest.approx(59 / 29, rel=0.001)  # a map keeps its aspect
 
@@ -214,7 +220,7 @@ def test_the_sea_floor_of_an_image_in_time_does_not_fade():
     image[:, :, 85:106] = 1.0
     vp = np.broadcast_to(rms, image.shape)
     figure = image_figure(image, vp, (25.0, 25.0, 0.004), (0.0, 0.0, 0.0), None, None, "", in_time=True)
-    drawn = figure.axes[0].images[1].get_array().T
+    drawn = figure.axes[0].images[0].get_array().T
     assert np.all(drawn[:, 85] > 0.55 * drawn[:, 105])  # 0.37 where RMS velocities tell the sea floor
 
 
@@ -329,7 +335,7 @@ def test_comparison_panels_share_one_scale():
     vp = np.full(image.shape, 2000.0)
     figure = comparison_figure([(str(i), image) for i in range(3)], vp, (20.0, 20.0, 10.0), (0.0,) * 3, "Three")
     panels = panels_of(figure)
-    assert [axes.get_title(loc="left") for axes in panels] == ["0", "1", "2"]
+    assert [axes.get_title(loc="left") for axes in panels] == ["0", "1", "2", "velocity"]
     for axes in panels:
         wide, high = inches(figure, axes)
         assert (np.ptp(axes.get_xlim()) / wide) / (np.ptp(axes.get_ylim()) / high) == pytest.approx(1.0, abs=1e-3)
@@ -361,7 +367,7 @@ def test_gather_map_has_one_scale():
     receivers = np.array([[x, y, 0.0] for x in np.arange(0.0, 900.0, 100.0) for y in (0.0, 50.0)])
     source = np.array([[400.0, 25.0, 5.0]])
     figure = gather_figure(np.ones((18, 50)), 0.004, 0.0, None, "Shot", geometry=(source, receivers))
-    axes = figure.axes[1]
+    _, axes = panels_of(figure)
     wide, high = inches(figure, axes)
     assert wide / np.ptp(axes.get_xlim()) == pytest.approx(high / np.ptp(axes.get_ylim()))
     assert axes.get_xlim()[0] < 0.0

@@ -38,6 +38,17 @@ def _number(text: str, least: int) -> int:
     return int(text)
 
 
+def percentile(text: str) -> float:
+    """A number above 0, at most 100."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not 0.0 < number <= 100.0:
+        raise argparse.ArgumentTypeError(f"found {text}; allowed: a number above 0, at most 100")
+    return number
+
+
 def counts(text: str) -> tuple[int, ...]:
     """Whole numbers from 1 with commas between, each once."""
     return tuple(dict.fromkeys(count(part.strip()) for part in text.split(",")))

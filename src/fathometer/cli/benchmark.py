@@ -9,7 +9,7 @@ from typing import Any
 
 from fathometer.base.errors import InputError
 from fathometer.cli.command import RankCall
-from fathometer.cli.output import print_text, require_png, require_writable
+from fathometer.cli.output import print_text, require_picture, require_writable
 
 Record = dict[str, Any]
 
@@ -40,7 +40,7 @@ def run_benchmark(
     from fathometer.record.envelope import write_record
 
     options, comm = call.options, call.comm
-    require_png(options.picture)
+    require_picture(options.picture)
     paths = [path for path in (options.json, options.picture, *other_files) if path is not None]
     if len({path.resolve() for path in paths}) < len(paths):
         raise InputError(f"{options.command}: found {', '.join(map(str, paths))}; allowed: a file of its own for each")

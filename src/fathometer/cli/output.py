@@ -61,10 +61,14 @@ def require_writable(*paths: Path | None) -> None:
             raise InputError(f"{path}: cannot be written: {path.parent} is no folder that can be written to")
 
 
-def require_png(picture: Path | None) -> None:
+def require_picture(picture: Path | None) -> None:
     """Raises InputError where a picture is to be of another format."""
-    if picture is not None and picture.suffix.lower() != ".png":
-        raise InputError(f"--picture {picture}: allowed: the name of a .png file")
+    from fathometer.pictures.sheet import SUFFIXES as PICTURES
+
+    if picture is not None and picture.suffix.lower() not in PICTURES:
+        raise InputError(
+            f"--picture {picture}: allowed: the name of a {', '.join(PICTURES[:-1])} or {PICTURES[-1]} file"
+        )
 
 
 def protect_records(outputs: Sequence[Path], records: Sequence[Path]) -> None:

@@ -1,4 +1,4 @@
-"""Comparison of several images of one section, one above another at one scale."""
+"""Comparison of several images of one section, one above another at one scale, and the velocity below them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 
 from fathometer.pictures import sheet
 from fathometer.pictures.colours import (
-    background_colours,
-    below_water,
+    CLIP_PERCENTILE,
+    SIGNS,
     full_range,
-    overlay_colours,
+    property_colours,
+    seismic_colours,
     symmetric_range,
 )
+from fathometer.pictures.gain import below_water, gain_words
 from fathometer.pictures.panel_layout import LOWEST_BAR, colour_bar
 from fathometer.pictures.plane import Values, grid_of, planes_of
 from fathometer.pictures.section import draw_values, set_axes
@@ -38,27 +40,33 @@ def comparison_figure(
     grid = grid_of(vp.shape, spacing, origin)
     plane = planes_of(grid)[0]
     speed = plane.of(vp)
-    scale = sheet.inches_per_metre([grid.length(0)], [grid.length(2)] * len(panels), ROOM)
+    count = len(panels) + 1
+    scale = sheet.inches_per_metre([grid.length(0)], [grid.length(2)] * count, ROOM)
     wide, deep = grid.length(0) * scale, grid.length(2) * scale
-    top = sheet.NAME + (sheet.TOP if title else 0.1)
-    height = top + len(panels) * (deep + GAP) - GAP + sheet.BOTTOM
+    note = f"each panel: {gain_words('none', CLIP_PERCENTILE)}, faded out in the water; {SIGNS['grey']}"
+    width = sheet.LEFT + wide + sheet.BAR
+    top = sheet.NAME + sheet.note_height(note, width)
+    height = top + count * (deep + GAP) - GAP + sheet.BOTTOM
     with sheet.style():
-        figure = sheet.sheet(sheet.LEFT + wide + sheet.BAR, height, title)
-        for number, (name, image) in enumerate(panels):
+        figure = sheet.sheet(width, height, title, 0.0, note)
+        places = [sheet.place(figure, sheet.LEFT, top + number * (deep + GAP), wide, deep) for number in range(count)]
+        drawn = []
+        for axes, (name, image) in zip(places, panels, strict=False):
             if image.shape != vp.shape:
                 raise ValueError(f"{name}: image {image.shape} and velocity {vp.shape} have different shapes")
-            axes = sheet.place(figure, sheet.LEFT, top + number * (deep + GAP), wide, deep)
-            velocity = draw_values(axes, speed, grid, plane, background_colours(), full_range([speed]), smooth=False)
             section, below = below_water(plane.of(image), speed)
-            # Each has its own range: a reflectivity and an image have different units.
-            clip = symmetric_range([section[below]])
-            draw_values(axes, section, grid, plane, overlay_colours(), (-clip, clip), smooth=True)
-            set_axes(axes, grid, plane, "x (m)", "depth (m)")
+            # Each has its own clip: a reflectivity and an image have different units.
+            section = section / symmetric_range([section[below]])
+            drawn.append(draw_values(axes, section, grid, plane, seismic_colours(), (-1.0, 1.0), smooth=True))
             axes.set_title(name, loc="left")
-            if number + 1 < len(panels):
-                axes.set_xlabel("")
-                axes.tick_params(labelbottom=False)
-        colour_bar(figure, velocity, "vp (m/s)", sheet.LEFT + wide + 0.2, top, max(deep, LOWEST_BAR))
+        drawn.append(draw_values(places[-1], speed, grid, plane, property_colours(), full_range([speed]), smooth=False))
+        places[-1].set_title("velocity", loc="left")
+        for number, axes in enumerate(places):
+            set_axes(axes, grid, plane, "x (m)" if number + 1 == count else "", "depth (m)")
+            axes.tick_params(labelbottom=number + 1 == count)
+        for number, label in ((0, "amplitude (1: clip)"), (count - 1, "vp (m/s)")):
+            left, above = sheet.LEFT + wide + 0.2, top + number * (deep + GAP)
+            colour_bar(figure, drawn[number], label, left, above, max(deep, min(LOWEST_BAR, deep + GAP)))
     return figure
 
 
@@ -70,7 +78,7 @@ def comparison_picture(
     origin: Sequence[float],
     title: str = "",
 ) -> None:
-    """Draw several images (title, array) over one velocity, one above another at one scale, into a PNG.
+    """Draw several images (title, array) and the velocity, one above another at one scale, into a .png, .pdf or .svg.
 
     Arrays: (nx, ny, nz), axes x, y, z; of 3D ones the x-z section through the middle. vp in m/s; spacing and
     origin x, y, z in m. Each image has a clip of its own. Raises ValueError for shapes that don't fit,

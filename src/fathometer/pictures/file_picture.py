@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from fathometer.base.errors import InputError
+from fathometer.pictures.display import Display
 from fathometer.pictures.gather import MOST_TRACES, gather_picture, signed_offsets
 from fathometer.pictures.panel_layout import CELLS, Labels
 from fathometer.pictures.plane import Grid, Plane, Values
@@ -30,29 +31,42 @@ def picture_of(
     axes: str | None = None,
     wanted: Kind | None = None,
     interval: float | None = None,
+    display: Display | None = None,
 ) -> None:
     """Draw the volume, the first shot of the gathers, or the survey of the index that `reference` names in `directory`.
 
     Of a volume only the planes shown are read. `axes` ("xyz", "zx", …, slowest first) overrides the order that the
-    file's labels give; without either it is x, (y,) z. `wanted` and `interval` as of `describe`.
+    file's labels give; without either it is x, (y,) z. `wanted` and `interval` as of `describe`. path: .png, .pdf or
+    .svg. InputError for what `display` asks and the file has not.
     Raises InputError as `open_volume` and `scan` do, and FathometerError where the picture can't be written.
     """
     contents = contents_of(reference, directory, wanted)
+    display = display or Display()
+    if contents.kind == "volume" and display.gain == "agc":
+        raise InputError(f"--gain agc: found with the volume {reference}; allowed: of gathers, of volumes balance")
+    if contents.kind != "volume" and display.cube:
+        raise InputError(
+            f"--cube: found with {reference}, which holds no volume; allowed: of volumes in three dimensions"
+        )
     if contents.kind == "index":
+        if display != Display():
+            raise InputError(f"--gain, --clip and --colours: found with the index {reference}; allowed: of other files")
         from fathometer.pictures.index_picture import index_picture
 
         index_picture(path, contents.path)
         return
     if contents.kind == "gathers":
-        _shot_picture(path, scan(contents.path, interval))
+        _shot_picture(path, scan(contents.path, interval), display)
         return
     file, key = split_reference(reference, directory)
     with open_volume(contents.reference, directory, steps=True) as volume:
-        _volume_picture(path, volume, f"{file.name}:{key}" if key else file.name, axes)
+        _volume_picture(path, volume, f"{file.name}:{key}" if key else file.name, axes, display)
 
 
-def _volume_picture(path: Path, volume: Volume, name: str, axes: str | None) -> None:
+def _volume_picture(path: Path, volume: Volume, name: str, axes: str | None, display: Display) -> None:
     info = volume.info
+    if display.cube and (len(info.shape) < SPACE_AXES or 1 in info.shape):
+        raise InputError(f"--cube: found with {volume.path} of two dimensions; allowed: of volumes in three dimensions")
     known = axes or {label.strip().lower() for label in info.labels or ()}
     if info.stepped and (len(info.shape) > SPACE_AXES or "z" in known):
         shape_words = " x ".join(map(str, info.shape))
@@ -93,12 +107,12 @@ def _volume_picture(path: Path, volume: Volume, name: str, axes: str | None) -> 
 
     labels = Labels(
         title=name,
-        label=f"value ({info.unit})" if info.unit else "value",
+        label=f"value ({info.unit or 'no unit in the file'})",
         axes=(names[0], names[1], names[2]),
         unit="m" if info.spacing else CELLS,
         in_time=in_time,
     )
-    save(volume_figure(slicer, grid, labels), path)
+    save(volume_figure(slicer, grid, labels, display=display), path)
 
 
 def axis_order(labels: Sequence[str] | None, dimensions: int, axes: str | None = None) -> tuple[int, ...]:
@@ -111,7 +125,7 @@ def axis_order(labels: Sequence[str] | None, dimensions: int, axes: str | None =
     return (0, 1, 2) if dimensions == 3 else (0, 2)
 
 
-def _shot_picture(path: Path, table: TraceTable) -> None:
+def _shot_picture(path: Path, table: TraceTable, display: Display) -> None:
     same = (table.ffid == table.ffid[0]) & np.all(table.source == table.source[0], axis=1)
     shot = np.flatnonzero(same)
     shot = shot[:: -(-len(shot) // MOST_TRACES)]
@@ -125,4 +139,5 @@ def _shot_picture(path: Path, table: TraceTable) -> None:
         offsets if np.any(offsets) else None,
         f"{table.path.name}: field record {table.ffid[0]}",
         geometry=(table.source[:1], receivers) if np.any(offsets) else None,
+        display=display,
     )

@@ -11,8 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from fathometer.pictures import sheet
-from fathometer.pictures.colours import symmetric_range
-from fathometer.pictures.plane import Values, downsampled
+from fathometer.pictures.display import Display
+from fathometer.pictures.gather import draw_traces, gather_words
+from fathometer.pictures.panel_layout import colour_bar
+from fathometer.pictures.plane import Values
 from fathometer.pictures.section import RECEIVER, SOURCE, thousands, ticks
 
 if TYPE_CHECKING:
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
 
 Points = npt.NDArray[np.float64]
 
-CLIP_PERCENTILE = 98.0
 MAP, BAR, STRIP, GATHER = 5.2, 0.14, 2.2, 5.2  # inches: sides of the maps, colour bar, histograms, width of the gather
 # Inches at the left, for coordinates of seven digits, and between panels side by side and one above another.
 LEFT, ACROSS, BETWEEN = 1.15, 1.55, 0.95
@@ -120,7 +121,9 @@ def survey_figure(sources: Points, receivers: Points, traces: tuple[Points, Poin
     along = int(np.argmax(spread))
     with sheet.style():
         top = STRIP if line else MAP
-        beside = GATHER + ACROSS if gather is not None else 0.0
+        beside = GATHER + ACROSS + sheet.BAR - 0.3 if gather is not None else 0.0
+        if gather is not None:
+            note = f"{note}; gather: {gather_words(len(gather.traces), Display())}".removeprefix("; ")
         width = LEFT + 2 * MAP + ACROSS + beside + 0.6
         figure = sheet.sheet(width, sheet.TOP + 2 * sheet.NAME + top + BETWEEN + STRIP + sheet.BOTTOM, title, 0.0, note)
         upper = sheet.TOP + sheet.NAME
@@ -138,7 +141,7 @@ def survey_figure(sources: Points, receivers: Points, traces: tuple[Points, Poin
         _offsets(sheet.place(figure, LEFT, lower, MAP, STRIP), offsets)
         _coverage(sheet.place(figure, right, lower, MAP, STRIP), midpoints[:, along], offsets, along)
         if gather is not None:
-            _gather(sheet.place(figure, right + MAP + ACROSS, upper, GATHER, top + BETWEEN + STRIP), gather)
+            _gather(figure, (right + MAP + ACROSS, upper, top + BETWEEN + STRIP), gather)
     return figure
 
 
@@ -237,23 +240,12 @@ def _coverage(axes: Axes, places: Points, offsets: Points, along: int) -> None:
     )
 
 
-def _gather(axes: Axes, gather: ShownGather) -> None:
-    """Traces side by side in the order of their offsets, time down."""
-    shown, (_, fold) = downsampled(gather.traces)
-    count, samples = gather.traces.shape
-    clip = symmetric_range([gather.traces], CLIP_PERCENTILE)
-    bottom = gather.start + (shown.shape[1] * fold - 0.5) * gather.interval
-    axes.imshow(
-        np.asarray(shown, np.float32).T,
-        cmap="gray_r",
-        vmin=-clip,
-        vmax=clip,
-        extent=(0.5, count + 0.5, bottom, gather.start - gather.interval / 2),
-        origin="upper",
-        aspect="auto",
-        interpolation="auto",
-    )
-    axes.set_ylim(gather.start + (samples - 1) * gather.interval if samples > 1 else bottom, gather.start)
+def _gather(figure: Figure, place: tuple[float, float, float], gather: ShownGather) -> None:
+    """Traces side by side in the order of their offsets, time down; place: left, top and height, inches."""
+    left, top, height = place
+    axes = sheet.place(figure, left, top, GATHER, height)
+    count = len(gather.traces)
+    drawn = draw_traces(axes, gather.traces, gather.interval, gather.start, (1.0, float(count)), Display())
     _plain(axes, gather.title, "offset (m), traces in the order of their offsets", "time (s)")
     ticked = np.unique(np.linspace(0, count - 1, min(count, 7)).astype(int))  # numbers of traces
     axes.set_xticks(ticked + 1, [thousands(round(float(gather.offsets[trace]))) for trace in ticked])
@@ -261,6 +253,8 @@ def _gather(axes: Axes, gather: ShownGather) -> None:
 
     axes.yaxis.set_major_locator(MaxNLocator(nbins=10, steps=[1, 2, 2.5, 5, 10]))
     axes.yaxis.set_major_formatter(ScalarFormatter())
+    if drawn is not None:
+        colour_bar(figure, drawn, "amplitude", left + GATHER + 0.15, top, height)
 
 
 def _plain(axes: Axes, title: str, across: str, up: str) -> None:

@@ -11,7 +11,9 @@ from fathometer.base.errors import InputError
 from fathometer.base.names import visible_name
 from fathometer.cli import argument_groups
 from fathometer.cli.command import Command, Options
-from fathometer.cli.output import print_json, print_line, print_text, require_png
+from fathometer.cli.output import print_json, print_line, print_text, require_picture
+from fathometer.pictures.colours import SIGNS
+from fathometer.pictures.display import GAINS, Display
 
 if TYPE_CHECKING:
     from fathometer.seismic.kirchhoff.velocities.description import PicksDescription
@@ -27,6 +29,8 @@ EXAMPLES = """\
   fathometer info shots.segy --picture shots.png
   fathometer info velocities.segy --as volume
   fathometer info image.h5 --level 2 --picture coarse.png
+  fathometer info image.rsf --picture image.pdf --gain balance --colours red-white-blue
+  fathometer info image.rsf --picture cube.png --cube
   fathometer info picks.txt
   fathometer info --formats"""
 
@@ -57,7 +61,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="of wavelet coefficients the largest 1:N alone (all there are)",
     )
-    parser.add_argument("--picture", type=Path, metavar="OUT.png", help="draw it (one FILE)")
+    parser.add_argument("--picture", type=Path, metavar="OUT.png", help="draw it (one FILE), as .png, .pdf or .svg")
+    picture = parser.add_argument_group("of a picture")
+    picture.add_argument(
+        "--colours", choices=tuple(SIGNS), help="of amplitudes, which have both signs (grey; blue and black: positive)"
+    )
+    picture.add_argument(
+        "--gain", choices=GAINS, help="of amplitudes: balanced over depth or time, or of gathers AGC over 0.5 s (none)"
+    )
+    picture.add_argument(
+        "--clip",
+        type=option_types.percentile,
+        metavar="PERCENTILE",
+        help="of the magnitudes, at which amplitudes are clipped (volumes 99, gathers 98)",
+    )
+    picture.add_argument("--cube", action="store_true", help="a volume's slices as the faces of a cube")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -76,7 +94,8 @@ def _describe_files(options: Options) -> None:
         options.files = [reference_at(name, Path(), options.level, options.share) for name in options.files]
     if options.picture is not None and len(options.files) != 1:
         raise InputError(f"--picture {options.picture}: draws one FILE, found {len(options.files)}")
-    require_png(options.picture)
+    require_picture(options.picture)
+    display = _display(options)
     descriptions = [_description(reference, options) for reference in options.files]
     if options.json:
         print_json([d.as_dict() for d in descriptions])
@@ -87,7 +106,16 @@ def _describe_files(options: Options) -> None:
     if options.picture is not None:
         from fathometer.pictures.file_picture import picture_of
 
-        picture_of(options.picture, options.files[0], Path(), None, options.wanted, options.sample_interval)
+        picture_of(options.picture, options.files[0], Path(), None, options.wanted, options.sample_interval, display)
+
+
+def _display(options: Options) -> Display:
+    """How the picture shows values; InputError where there is none to be drawn."""
+    if options.picture is None:
+        for option in ("colours", "gain", "clip", "cube"):
+            if getattr(options, option):
+                raise InputError(f"--{option}: found without --picture; allowed: with it")
+    return Display(options.colours or "grey", options.gain or "none", options.clip, options.cube)
 
 
 def _description(reference: str, options: Options) -> Description | PicksDescription:

@@ -9,7 +9,7 @@ from pathlib import Path
 from fathometer.base.options import add_options, options_of
 from fathometer.cli import argument_groups
 from fathometer.cli.command import Command, Options
-from fathometer.cli.output import print_text, require_png, require_writable
+from fathometer.cli.output import print_text, require_picture, require_writable
 from fathometer.seismic.signature.request import WaveletRequest
 
 DESCRIPTION = """\
@@ -39,7 +39,7 @@ def run(options: Options) -> None:
     from fathometer.launch.mpirun import require_one_rank
 
     require_one_rank("survey wavelet", os.environ)
-    require_png(options.picture)
+    require_picture(options.picture)
     require_writable(options.output, options.picture)
     from fathometer.seismic.signature.driver import survey_to_estimate, survey_wavelet, write_wavelet
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from fathometer.base import ledger
 from fathometer.base.errors import FathometerError, InputError
-from fathometer.pictures.colours import below_water, interval_velocities
+from fathometer.pictures.gain import below_water, interval_velocities
 from fathometer.pictures.panel_layout import TIME_RATIO
 from fathometer.report.decimation import Read, as_bytes, averaged, first_centre, span, three
 from fathometer.runs.application import Panel

@@ -14,7 +14,8 @@ import numpy.typing as npt
 
 from fathometer.base import ledger
 from fathometer.base.errors import FathometerError, InputError
-from fathometer.pictures.colours import below_water, depth_gain, full_range, symmetric_range
+from fathometer.pictures.colours import full_range, symmetric_range
+from fathometer.pictures.gain import below_water, depth_gain
 from fathometer.report.decimation import Read, as_bytes, averaged, factors_for, first_centre, span, three
 from fathometer.runs.application import Panel
 from fathometer.seismic.model.earth import EarthFiles
