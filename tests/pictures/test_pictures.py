@@ -1,5 +1,6 @@
 """Pictures: true aspect, depth down, labels in m, bounded size, the same bytes every time."""
 
+import re
 import struct
 import subprocess
 import sys
@@ -19,13 +20,16 @@ from fathometer.pictures import (
     volume_figure,
     volume_picture,
 )
-from fathometer.pictures.colours import symmetric_range
+from fathometer.pictures.colours import property_colours, seismic_colours, symmetric_range
+from fathometer.pictures.display import Display
 from fathometer.pictures.file_picture import axis_order, picture_of
-from fathometer.pictures.gain import below_water, depth_gain, interval_velocities, water_cells
+from fathometer.pictures.gain import agc, below_water, depth_gain, interval_velocities, water_cells
 from fathometer.pictures.gather import signed_offsets
 from fathometer.pictures.panel_layout import Labels
 from fathometer.pictures.plane import downsampled, grid_of, planes_of
+from fathometer.pictures.sheet import style
 from fathometer.seismic.model.synthetic import demo_model, reflectivity
+from tests.support.cli_support import call
 
 ORIGIN = (100.0, -50.0, 0.0)
 CASES = [
@@ -87,8 +91,6 @@ def test_size_is_sensible_and_everything_is_on_the_sheet(shape, spacing, count):
     width, height = figure.get_size_inches()
     assert 3.0 < width < 17.0
     assert 1.5 < height < 14.0
-    from fathometer.pictures.sheet import style
-
     with style():
         box = figure.get_tightbbox()  # inches, of all that is drawn
     assert box.x0 >= 0.0
@@ -98,8 +100,6 @@ def test_size_is_sensible_and_everything_is_on_the_sheet(shape, spacing, count):
 
 
 def test_long_names_on_narrow_panels_do_not_overlap():
-    from fathometer.pictures.sheet import style
-
     names = Labels("Title", "value", ("inline", "crossline", "z"), "cells")
     values = np.arange(5.0 * 5 * 50).reshape(5, 5, 50)
     grid = grid_of(values.shape, (1.0,) * 3, (0.0,) * 3)
@@ -473,3 +473,209 @@ def test_planes_of_a_2d_grid():
 def test_importing_pictures_does_not_import_matplotlib():
     code = "import sys, fathometer.pictures; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def notes_of(figure):
+    """The small text under the title, on one line."""
+    return " ".join(figure.texts[1].get_text().split())
+
+
+def test_an_image_is_grey_beside_its_velocity_with_a_bar_and_a_gain_for_each():
+    figure = figure_of((80, 1, 40), (25.0, 25.0, 25.0))
+    image, velocity = (axes.images[0] for axes in panels_of(figure))
+    assert (image.get_cmap().name, velocity.get_cmap().name) == ("gray_r", "viridis")
+    assert image.get_clim() == (-1.0, 1.0)
+    assert [bar.get_ylabel() for bar in bars_of(figure)] == ["amplitude after gain (1: clip)", "vp (m/s)"]
+    assert notes_of(figure) == (
+        "balanced over depth (gain up to 11) and clipped at the 99th percentile for display, not on file; faded out in "
+        "the water; black: positive"
+    )
+
+
+@pytest.mark.parametrize(("shape", "beside"), [((80, 1, 75), True), ((200, 1, 40), False)])
+def test_the_velocity_is_where_the_panels_are_larger(shape, beside):
+    image, velocity = panels_of(figure_of(shape, (25.0, 25.0, 25.0)))
+    assert (velocity.get_position().x0 > image.get_position().x1) == beside
+    assert (velocity.get_position().y1 < image.get_position().y0) != beside
+
+
+@pytest.mark.parametrize(
+    ("display", "colours", "words"),
+    [
+        (Display(), "gray_r", "no gain, clipped at the 99th percentile; black: positive"),
+        (
+            Display("red-white-blue", clip=90.0),
+            "RdBu",
+            "no gain, clipped at the 90th percentile; blue: positive, red: negative",
+        ),
+        (
+            Display(gain="balance"),
+            "gray_r",
+            "balanced over depth (gain up to 11) and clipped at the 99th percentile for display, not on file; black: "
+            "positive",
+        ),
+    ],
+    ids=["left to it", "red-white-blue", "balance"],
+)
+def test_a_volume_of_amplitudes_says_how_it_is_shown(display, colours, words):
+    values = np.random.default_rng(0).normal(size=(60, 1, 50)) * np.exp(-np.arange(50) / 20)
+    grid = grid_of(values.shape, (10.0,) * 3, (0.0,) * 3)
+    labels = Labels("a", "value (Pa)")
+    figure = volume_figure(lambda plane: plane.of(values), grid, labels, display=display)
+    [drawn] = panels_of(figure)[0].images
+    assert drawn.get_cmap().name == colours
+    assert notes_of(figure) == words
+    high = drawn.get_clim()[1]
+    balanced = display.gain == "balance"
+    assert high == (1.0 if balanced else np.percentile(np.abs(values), display.clip or 99))
+    assert bars_of(figure)[0].get_ylabel() == ("amplitude after gain (1: clip)" if balanced else "amplitude (Pa)")
+    # With gain the deep half is as strong as the shallow one.
+    shallow, deep = (np.abs(part).mean() for part in np.split(np.asarray(drawn.get_array()), 2))
+    assert (deep / shallow > 0.6) == balanced
+
+
+def test_very_large_and_small_amplitudes_have_their_power_of_ten_in_the_label():
+    values = 3e-7 * np.sin(np.arange(200.0)).reshape(20, 1, 10)
+    grid = grid_of(values.shape, (10.0,) * 3, (0.0,) * 3)
+    figure = volume_figure(lambda plane: plane.of(values), grid, Labels("a", "value (m)"))
+    [bar] = bars_of(figure)
+    assert bar.get_ylabel() == "amplitude (m), in 10⁻⁷"
+    figure.draw_without_rendering()
+    assert {"\N{MINUS SIGN}2", "0", "2"} <= {tick.get_text() for tick in bar.get_yticklabels()}
+
+
+def lightness(colours):
+    """CIE L* of linear RGB (n, 3), D65."""
+    y = np.clip(colours @ [0.2126, 0.7152, 0.0722], 0.0, 1.0)
+    return np.where(y > 216 / 24389, 116 * np.cbrt(y) - 16, 24389 / 27 * y)
+
+
+# Viénot, Brettel & Mollon 1999: linear RGB as people see it who lack one kind of cones.
+DICHROMATS = {
+    "all cones": np.eye(3),
+    "protanope": np.array([[0.11238, 0.88762, 0.0], [0.11238, 0.88762, 0.0], [0.00401, -0.00401, 1.0]]),
+    "deuteranope": np.array([[0.29275, 0.70725, 0.0], [0.29275, 0.70725, 0.0], [-0.02234, 0.02234, 1.0]]),
+}
+
+
+@pytest.mark.parametrize("eyes", DICHROMATS)
+def test_colours_are_told_apart_with_any_colour_vision(eyes):
+    def seen(colours):
+        srgb = colours(np.linspace(0.0, 1.0, 101))[:, :3]
+        linear = np.where(srgb <= 0.04045, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4)
+        return np.clip(linear @ DICHROMATS[eyes].T, 0.0, 1.0)
+
+    steps = np.diff(lightness(seen(property_colours())))
+    assert np.all(steps > 0.0)  # lighter all the way, in about equal steps
+    assert steps.max() < 4 * steps.min()
+    assert np.all(np.diff(lightness(seen(seismic_colours("grey")))) < 0.0)
+    both = seen(seismic_colours("red-white-blue"))
+    assert np.all(np.diff(lightness(both))[:48] > 0.0)
+    assert np.all(np.diff(lightness(both))[52:] < 0.0)
+    # Peaks are bluer than grey, troughs less: blue against the rest is what all of these see.
+    blueness = both[:, 2] - both[:, :2].mean(axis=1)
+    assert np.all(blueness[55:] > 0.0)
+    assert np.all(blueness[:45] < 0.0)
+
+
+def test_few_traces_are_wiggles_with_filled_peaks():
+    times = 0.004 * np.arange(251)
+    traces = np.tile(np.sin(2 * np.pi * 5 * times), (20, 1))
+    figure = gather_figure(traces, 0.004, 0.0, np.arange(20) * 25.0, "Shot")
+    [axes] = figure.axes  # no colour bar
+    assert not axes.images
+    assert len([line for line in axes.lines if len(line.get_xdata()) == 251]) == len(axes.collections) == 20
+    for n, filled in enumerate(axes.collections):
+        places = np.concatenate([path.vertices[:, 0] for path in filled.get_paths()])
+        assert places.min() == pytest.approx(25.0 * n)  # peaks to the right of the trace's place
+        assert places.max() == pytest.approx(25.0 * (n + 1), rel=0.02)
+    assert notes_of(figure) == (
+        "no gain; distance of two traces: the 98th percentile of all magnitudes; filled: positive"
+    )
+    many = gather_figure(np.tile(traces, (4, 1)), 0.004, 0.0, None, "Shot")
+    assert many.axes[0].images
+    assert [bar.get_ylabel() for bar in bars_of(many)] == ["amplitude"]
+    assert notes_of(many) == "no gain, clipped at the 98th percentile; black: positive"
+
+
+def test_gain_control_brings_late_arrivals_to_the_strength_of_early_ones():
+    traces = np.sin(np.arange(1000.0))[None] * np.exp(-np.arange(1000) / 100) * np.ones((3, 1))
+    gained = agc(traces, 0.004)
+    early, late = (np.sqrt(np.mean(gained[:, part] ** 2)) for part in (slice(100, 200), slice(300, 400)))
+    assert late / early == pytest.approx(1.0, abs=0.2)
+    assert not agc(np.zeros((2, 10)), 0.004).any()
+    assert "AGC over 0.5 s" in notes_of(gather_figure(traces, 0.004, 0.0, None, "a", display=Display(gain="agc")))
+
+
+def test_the_faces_of_a_cube_are_its_slices():
+    """Each face is a parallelogram whose corners are those of the slice: a corner's value lies where it belongs."""
+    values = np.arange(6.0 * 5 * 4).reshape(6, 5, 4)
+    grid = grid_of(values.shape, (10.0, 20.0, 5.0), ORIGIN)
+    figure = volume_figure(lambda plane: plane.of(values), grid, Labels("a"), display=Display(cube=True))
+    cube = panels_of(figure)[0]
+    front, side, top = cube.images
+    np.testing.assert_array_equal(front.get_array(), values[:, 2].T)
+    np.testing.assert_array_equal(side.get_array(), values[3].T)
+    np.testing.assert_array_equal(top.get_array(), values[:, :, 2].T)
+
+    def corner(image, across, along):
+        return (image.get_transform() - cube.transData).transform((across, along))
+
+    # Where faces meet: x-z right, y-z left; x-z above, x-y in front; y-z above, x-y right.
+    for edge in (0.0, 1.0):
+        np.testing.assert_allclose(corner(front, 1, edge), corner(side, 0, edge))
+        np.testing.assert_allclose(corner(front, edge, 0), corner(top, edge, 0))
+        np.testing.assert_allclose(corner(side, edge, 0), corner(top, 1, edge))
+    right, down = corner(front, 1, 0) - corner(front, 0, 0), corner(front, 0, 1) - corner(front, 0, 0)
+    assert right[1] == pytest.approx(0.0)
+    assert down[0] == pytest.approx(0.0)
+    assert right[0] / -down[1] == pytest.approx(60.0 / 20.0)
+    assert corner(side, 1, 0)[1] > corner(side, 0, 0)[1]  # y goes back, and up on the sheet
+    assert "y = \N{MINUS SIGN}10 m, x = 130 m, depth = 10 m" in notes_of(figure)
+    with style():
+        box, (width, height) = figure.get_tightbbox(), figure.get_size_inches()
+    assert min(box.x0, box.y0, width - box.x1, height - box.y1) > -1e-6
+
+
+def test_a_section_for_a_paper_has_its_fonts_embedded(tmp_path):
+    """PDF: TrueType fonts in the file and no other; SVG: outlines, which need none. The same bytes every time."""
+    values = np.arange(60.0).reshape(10, 1, 6)
+    for name in ("a.pdf", "b.pdf", "a.svg", "b.svg"):
+        volume_picture(tmp_path / name, values, (1.0,) * 3, (0.0,) * 3, "v", "t $x$")
+    assert (tmp_path / "a.pdf").read_bytes() == (tmp_path / "b.pdf").read_bytes()
+    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+    pdf = (tmp_path / "a.pdf").read_bytes()
+    descriptors = re.findall(rb"/Type /FontDescriptor(.*?)endobj", pdf, re.DOTALL)
+    assert descriptors
+    assert all(b"/FontFile2" in descriptor for descriptor in descriptors)
+    assert b"/Type3" not in pdf
+    svg = (tmp_path / "a.svg").read_text()
+    assert "<text" not in svg
+    assert "font-family" not in svg
+    assert "<svg" in svg
+
+
+def test_only_pictures_of_these_formats(tmp_path):
+    np.save(tmp_path / "v.npy", np.ones((30, 20)))
+    got = call("info", tmp_path / "v.npy", "--picture", tmp_path / "v.jpg")
+    assert got.code == 2
+    assert "v.jpg: allowed: the name of a .png, .pdf or .svg file" in got.err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--gain", "agc", "--picture", "a.png"), "--gain agc: found with the volume v.npy; allowed: of gathers"),
+        (("--cube", "--picture", "a.png"), "--cube: found with v.npy of two dimensions"),
+        (("--clip", "0", "--picture", "a.png"), "found 0; allowed: a number above 0, at most 100"),
+        (("--colours", "grey"), "--colours: found without --picture; allowed: with it"),
+    ],
+    ids=["agc", "cube", "clip", "no picture"],
+)
+def test_what_a_picture_cannot_show_is_one_error(tmp_path, monkeypatch, words, message):
+    monkeypatch.chdir(tmp_path)
+    np.save("v.npy", np.ones((30, 20)))
+    got = call("info", "v.npy", *words)
+    assert got.code == 2
+    assert message in got.err
+    assert not Path("a.png").exists()
