@@ -19,7 +19,7 @@ from tests.support.browser_support import check_width, open_page, photograph, pr
 from tests.support.cli_support import MIGRATE, MODEL, RECEIVERS, SPACING, call, inputs, survey
 from tests.support.report_support import a_record
 
-WIDTHS = (1280, 400)
+WIDTHS = (1280, 390)
 DEEP = {
     "model.spacing": [40.0, 40.0, 20.0],
     "acquisition.sources": {"x": [200.0, 600.0, 400.0], "y": 160.0, "z": 40.0},
@@ -116,7 +116,8 @@ def in_time(ny):
     span = [[a, a + (n - 1) * d] for a, n, d in zip(first, (7, ny, 9), step, strict=True)]
     vertical = {"name": "time", "label": "two-way time (s)", "unit": "s", "digits": 3, "ratio": 0.6}
     parts = {"title": "Image", "caption": "", "file": "image.rsf", "span": span, "vertical": vertical}
-    shown = {"kind": "volume", **parts, "property": None, "image": codes | {"codes": encoded(numbers)}}
+    image = codes | {"codes": encoded(numbers), "low": -1.0, "high": 1.0, "label": "amplitude"}
+    shown = {"kind": "volume", **parts, "property": None, "image": image}
     flat = {"time": [0.0, 0.004], "shape": [9, 3], "caption": ""}
     bins = {"kind": "traces", "name": "bins", "title": "Bins", "label": "offset (m)", "vertical": "two-way time (s)"}
     bins |= {"x": [0.0, 1.0, 2.0, 4.0], "smooth": False, "codes": encoded(numbers[:27])} | flat
@@ -183,29 +184,56 @@ def test_a_slice_in_time_is_named_in_seconds(browser, time_pages):
     assert browser.execute_script(TITLES) == ["y = 80 m", "x = 130 m", "time = 0.678 s"]
     told = "return [...document.querySelectorAll('.controls label')].map((label) => label.textContent)"
     told = [text.replace("\u202f", " ") for text in browser.execute_script(told)]
-    assert told == ["x130 m", "y80 m", "time0.678 s"]
+    assert told == ["coloursgreyred-white-blue", "x130 m", "y80 m", "time0.678 s"]
     assert browser.execute_script(WHERE).startswith("Slices through x = 130 m, y = 80 m, time 0.678 s.")
 
 
-COLOURS = "return document.querySelector('.slices > div').data.map((trace) => trace.colorscale[0][1])"
+COLOURS = """
+const all = document.querySelector(".slices > div").data.map((trace) => trace.colorscale[0][1]);
+const bars = [...document.querySelectorAll(".volume .scale")].filter((bar) => bar.checkVisibility());
+return [all, bars.map((bar) => [bar.lastElementChild.textContent, bar.querySelector("i").style.background])];
+"""
+CHOOSE = """
+const list = document.querySelector(`select[name=${arguments[0]}]`);
+list.value = arguments[1];
+list.dispatchEvent(new Event("change"));
+"""
+VP, IMAGE = "vp (m/s)", "amplitude after gain (1: clip)"
 
 
-def test_an_image_is_grey_and_a_switch_lays_it_over_the_velocity(browser, pages):
+def test_an_image_is_grey_and_switches_show_the_velocity_and_other_colours(browser, pages):
+    """What is shown has its bar of colours, and each bar the colours of what it stands for."""
     open_page(browser, pages["slices"], 1280)
     assert browser.execute_script("return document.querySelector('h2').textContent") == "Results"
-    shown = "return document.querySelector('.scale').checkVisibility()"
-    assert browser.execute_script(COLOURS) == ["#ffffff"]
-    assert not browser.execute_script(shown)
-    browser.execute_script("document.querySelector('input[name=property]').click()")
-    deadline = time.monotonic() + PATIENCE
-    while len(browser.execute_script(COLOURS)) < 2:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    assert browser.execute_script(shown)
-    browser.execute_script("document.querySelector('input[name=property]').click()")
-    while browser.execute_script(COLOURS) != ["#ffffff"]:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    for name, chosen, first, bars in [
+        ("show", "image", ["#ffffff"], {IMAGE: "rgb(255, 255, 255) 0%"}),
+        ("colours", "red-white-blue", ["#67001f"], {IMAGE: "rgb(103, 0, 31) 0%"}),
+        ("show", VP, ["#440154"], {VP: "rgb(68, 1, 84) 0%"}),
+        ("show", f"image over {VP}", ["rgb(127,97,154)", "rgba(255,255,255,0.920)"],
+         {IMAGE: "rgb(255, 255, 255) 0%", VP: "rgb(127, 97, 154) 0%"}),
+        ("show", "image", ["#67001f"], {IMAGE: "rgb(103, 0, 31) 0%"}),
+        ("colours", "grey", ["#ffffff"], {IMAGE: "rgb(255, 255, 255) 0%"}),
+    ]:  # fmt: skip
+        browser.execute_script(CHOOSE, name, chosen)
+        deadline = time.monotonic() + PATIENCE
+        while (got := browser.execute_script(COLOURS))[0] != first:
+            assert time.monotonic() < deadline, got
+            time.sleep(0.05)
+        assert [label for label, _ in got[1]] == list(bars)
+        assert all(bars[label] in colours for label, colours in got[1])
+
+
+def test_few_traces_of_a_page_are_wiggles(browser, pages):
+    """A line a trace, and its peaks filled to the right of its place."""
+    open_page(browser, pages["section"], 1280)
+    lines = "return document.querySelector('[data-figure=gather] .js-plotly-plot').data.map((one) => [one.fill || '', "
+    lines += "one.x.filter((value) => value === null).length])"
+    shown = browser.execute_script("return JSON.parse(document.getElementById('data').textContent).figures")
+    [gather] = [figure for figure in shown if figure["name"] == "gather"]
+    [trace] = gather["data"]
+    assert trace["type"] == "wiggles"
+    count = trace["codes"]["shape"][1]
+    assert browser.execute_script(lines) == [["toself", count], ["", count]]
 
 
 def test_a_click_in_time_moves_the_map_there(browser, time_pages):

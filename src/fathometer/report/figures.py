@@ -24,6 +24,15 @@ INK, GRID, POINT = "#22272e", "#e4e7ea", "#d55e00"
 SOURCE, RECEIVER = "#d55e00", "#33537d"
 SQUARE, DOT, STAR, DIAMOND, LINE = "■", "●", "★", "◇", "—"  # of legends
 
+# Of codes 1 to 255 of amplitudes, as in the pictures.
+GREYS: dict[str, Any] = {
+    "type": "heatmap",
+    "zmin": 1,
+    "zmax": 255,
+    "colorscale": [[0, "#ffffff"], [1, "#000000"]],
+    "showscale": False,
+    "hovertemplate": "%{x:.6~g}, %{y:.4~g} s<extra></extra>",
+}
 FEW_RANKS, MOST_RANKS = 12, 256  # bars lie down up to the first, some ranks are left out beyond the second
 MOST_SHADES = 9  # phases shown in a bar; the others are added up
 SHORTEST_LANE = 0.004  # of the stretch: what gets a lane of its own in the timeline
@@ -488,35 +497,32 @@ def bars(panel: dict[str, Any]) -> Figure:
 
 
 def gather(panel: dict[str, Any]) -> Figure:
-    """Traces as variable density, time down. x of the panel: of the traces, or one more: their edges."""
+    """Traces, time down, as variable density, or as wiggles where the panel says so.
+
+    x of the panel: of the traces, or one more: their edges. May be left out: scale, texts low, high and label of the
+    greys; wiggles, False; vertical, label of the times; smooth, True."""
     rows, columns = panel["shape"]
     start, step = panel["time"]
-    data = [
-        {
-            "type": "heatmap",
-            "x": panel["x"],
-            "y0": start,
-            "dy": step,
-            # Decoded by page.js into rows.
-            "codes": {"shape": [rows, columns], "bytes": panel["codes"]},
-            "zmin": 1,
-            "zmax": 255,
-            "colorscale": [[0, "#ffffff"], [1, "#000000"]],
-            "showscale": False,
-            "zsmooth": "fast" if panel.get("smooth", True) and columns > 1 and rows > 1 else False,
-            "hovertemplate": "%{x:.6~g}, %{y:.4~g} s<extra></extra>",
-        }
-    ]
+    lines = panel.get("wiggles", False)
+    # Decoded by page.js: into rows, or into lines.
+    traces = {"x": panel["x"], "y0": start, "dy": step, "codes": {"shape": [rows, columns], "bytes": panel["codes"]}}
+    if lines:
+        data = [{"type": "wiggles"} | traces]
+    else:
+        smooth = "fast" if panel.get("smooth", True) and columns > 1 and rows > 1 else False
+        data = [traces | GREYS | {"zsmooth": smooth}]
     layout = {
         "xaxis": {"title": {"text": plain(panel["label"])}, "showgrid": False, "zeroline": False},
         "yaxis": {
             "title": {"text": plain(panel.get("vertical", "time (s)"))},
             "range": [start + (rows - 0.5) * step, start - step / 2],
-            "showgrid": False,
+            "showgrid": lines,
             "zeroline": False,
         },
     }
-    return figure(panel.get("name", "gather"), panel["title"], panel["caption"], data, layout, 420)
+    name = panel.get("name", "gather")
+    shown = figure(name, panel["title"], panel["caption"], data, layout, 420)
+    return shown | {"scale": None if lines else panel.get("scale")}
 
 
 def sections(panel: dict[str, Any]) -> Figure:
@@ -539,20 +545,15 @@ def sections(panel: dict[str, Any]) -> Figure:
         left = number * (each + SECTION_GAP)
         data.append(
             {
-                "type": "heatmap",
                 "xaxis": f"x{axis}",
                 "x0": x,
                 "dx": dx,
                 "y0": start,
                 "dy": step,
                 "codes": {"shape": [rows, columns], "bytes": section["codes"]},
-                "zmin": 1,
-                "zmax": 255,
-                "colorscale": [[0, "#ffffff"], [1, "#000000"]],
-                "showscale": False,
                 "zsmooth": "fast" if columns > 1 and rows > 1 else False,
-                "hovertemplate": "%{x:.6~g}, %{y:.4~g} s<extra></extra>",
             }
+            | GREYS
         )
         layout[f"xaxis{axis}"] = {
             "domain": [left, min(1.0, left + each)],
@@ -565,4 +566,5 @@ def sections(panel: dict[str, Any]) -> Figure:
         place = {"x": left, "y": 1, "xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom"}
         annotations.append({"text": plain(section["name"]), "showarrow": False, "yshift": 2, **place})
     layout |= {"annotations": annotations, "margin": {"l": 64, "r": 18, "t": 26, "b": 48}}
-    return figure(panel["name"], panel["title"], panel["caption"], data, layout, 440)
+    shown = figure(panel["name"], panel["title"], panel["caption"], data, layout, 440)
+    return shown | {"scale": panel.get("scale")}

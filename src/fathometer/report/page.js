@@ -30,6 +30,34 @@
 
   const bytesOf = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
 
+  // Few traces as lines whose peaks are filled: codes 1 to 255, of which 255 is the distance of two traces.
+  const wiggles = (trace) => {
+    const { x, y0, dy, codes: { shape: [rows, columns], bytes } } = trace, all = bytesOf(bytes);
+    const steps = x.slice(1).map((place, n) => Math.abs(place - x[n])).sort((a, b) => a - b);
+    const step = steps.length ? steps[steps.length >> 1] : 1;
+    const lines = { x: [], y: [] }, peaks = { x: [], y: [] };
+    for (let n = 0; n < columns; n++) {
+      peaks.x.push(x[n]);
+      peaks.y.push(y0);
+      for (let row = 0; row < rows; row++) {
+        const part = (all[row * columns + n] - 128) / 127 * step, time = y0 + row * dy;
+        lines.x.push(x[n] + part);
+        lines.y.push(time);
+        peaks.x.push(x[n] + Math.max(0, part));
+        peaks.y.push(time);
+      }
+      peaks.x.push(x[n], null);
+      peaks.y.push(y0 + (rows - 1) * dy, null);
+      lines.x.push(null);
+      lines.y.push(null);
+    }
+    const shared = { type: "scatter", mode: "lines", hoverinfo: "skip", cliponaxis: true };
+    return [
+      { ...shared, ...peaks, fill: "toself", fillcolor: "#22272e", line: { width: 0 } },
+      { ...shared, ...lines, line: { width: 0.7, color: "#22272e" } },
+    ];
+  };
+
   // A trace with its codes as rows of numbers, those from low to high as values with gaps.
   const decoded = (trace) => {
     if (!trace.codes) return trace;
@@ -56,6 +84,17 @@
       output.textContent = labels[Number(input.value)];
       change(Number(input.value));
     });
+  };
+
+  // A list of names of which one is chosen; change(name) is called when another is.
+  const choice = (box, name, names, change) => {
+    const label = box.appendChild(document.createElement("label"));
+    label.className = "choice";
+    label.append(name);
+    const input = label.appendChild(document.createElement("select"));
+    input.name = name;
+    names.forEach((one) => input.add(new Option(one)));
+    input.addEventListener("change", () => change(input.value));
   };
 
   // Plots side by side, in as many columns as there is room for.
@@ -89,7 +128,7 @@
   const drawFigure = (box, figure) => {
     if (figure.parts) return drawParts(box, figure);
     const plot = box.querySelector(".plot");
-    const traces = figure.data.map(decoded);
+    const traces = figure.data.flatMap((trace) => (trace.type === "wiggles" ? wiggles(trace) : [decoded(trace)]));
     return (width) => {
       const wide = width || plot.clientWidth;
       const own = { ...figure.layout };
@@ -114,7 +153,14 @@
     const level = n / 20 - 1, tone = level > 0 ? 0 : 255;
     return [n / 40, `rgba(${tone},${tone},${tone},${(0.92 * Math.abs(level) ** 0.7).toFixed(3)})`];
   });
-  const ALONE = [[0, "#ffffff"], [1, "#000000"]];
+  const scaleOf = (colours) => colours.map((colour, n) => [n / (colours.length - 1), colour]);
+  // As in the pictures (pictures/colours.py): amplitudes grey, or red through white to blue; a property viridis.
+  const SIGNED = {
+    grey: scaleOf(["#ffffff", "#000000"]),
+    "red-white-blue": scaleOf(["#67001f", "#b2182b", "#d6604d", "#f4a582", "#fddbc7", "#f7f7f7", "#d1e5f0", "#92c5de",
+      "#4393c3", "#2166ac", "#053061"]),
+  };
+  const PROPERTY = scaleOf(["#440154", "#472d7b", "#3b528b", "#2c728e", "#21918c", "#28ae80", "#5ec962", "#addc30", "#fde725"]);
 
   const withUnit = (value, unit, digits) => {
     const power = 10 ** digits, options = { maximumFractionDigits: digits };
@@ -153,13 +199,16 @@
       });
     };
 
-    // An image is grey, and lies over the property where that is asked for.
-    let over = false;
-    const traces = (plane) => layers.filter((layer) => over || layer === main).map((layer) => ({
+    // Shown are the image, the property, or the one over the other; of an image over a property black is positive.
+    const both = layers.length > 1;
+    let shown = main.name, colours = "grey";
+    const over = () => shown === "both";
+    const scale = (layer) => (layer.name === "image" ? (over() ? ABOVE : SIGNED[colours]) : over() ? BELOW : PROPERTY);
+    const traces = (plane) => layers.filter((layer) => over() || layer.name === shown).map((layer) => ({
       type: "heatmap", z: rows(layer, plane), hoverinfo: "skip", showscale: false,
       x0: layer.first[plane.across], dx: layer.step[plane.across], y0: layer.first[plane.along], dy: layer.step[plane.along],
       zmin: layer.name === "image" ? 1 : 0, zmax: 255, zsmooth: layer.name === "image" ? "best" : false,
-      colorscale: layer.name === "image" ? (over ? ABOVE : ALONE) : BELOW,
+      colorscale: scale(layer),
     }));
 
     const shapes = (plane) => flat ? [] : [["x", plane.across], ["y", plane.along]].flatMap(([name, a]) =>
@@ -220,19 +269,19 @@
       }));
     };
 
-    if (layers.length > 1) {
-      const label = box.querySelector(".controls").appendChild(document.createElement("label"));
-      label.className = "switch";
-      const input = label.appendChild(document.createElement("input"));
-      Object.assign(input, { type: "checkbox", name: "property" });
-      label.append(`over ${layers[0].label}`);
-      input.addEventListener("change", () => {
-        over = input.checked;
-        const scale = box.querySelector(".scale");
-        if (scale) scale.hidden = !over;
-        draw();
-      });
+    const scales = () => layers.forEach((layer) => {
+      const bar = box.querySelector(`.scale[data-layer=${layer.name}]`);
+      const stops = (over() && layer === main ? SIGNED.grey : scale(layer)).map(([at, colour]) => `${colour} ${100 * at}%`);
+      bar.hidden = !over() && layer.name !== shown;
+      bar.querySelector("i").style.background = `linear-gradient(90deg, ${stops.join(", ")})`;
+    });
+    const controls = box.querySelector(".controls");
+    if (both) {
+      const names = { image: "image", [layers[0].label]: "property", [`image over ${layers[0].label}`]: "both" };
+      choice(controls, "show", Object.keys(names), (name) => { shown = names[name]; scales(); draw(); });
     }
+    if (main.name === "image") choice(controls, "colours", Object.keys(SIGNED), (name) => { colours = name; scales(); draw(); });
+    scales();
 
     const inputs = [];
     const move = (a, index) => {

@@ -184,11 +184,7 @@ def _panel(panel: Panel) -> dict[str, Any]:
     shown |= {"title": panel["title"], "points": None}
     if panel["kind"] == "volume":
         shown |= {"volume": panel, "caption": panel["caption"], "flat": _flat(panel), "file": panel["file"]}
-        shown["legend"] = panel["property"] and {
-            "label": panel["property"]["label"],
-            "low": formatting.digits(panel["property"]["low"], 4),
-            "high": formatting.digits(panel["property"]["high"], 4),
-        }
+        shown["scales"] = [(layer, _scale(panel[layer])) for layer in ("image", "property") if panel[layer]]
     elif panel["kind"] in DRAWN:
         shown["figure"] = DRAWN[panel["kind"]](panel)
     elif panel["kind"] == "points of text":
@@ -199,6 +195,12 @@ def _panel(panel: Panel) -> dict[str, Any]:
     else:
         shown["reason"] = panel.get("reason", "unknown kind of panel")
     return shown
+
+
+def _scale(layer: Mapping[str, Any]) -> dict[str, str]:
+    """Texts of a layer's scale of colours."""
+    low, high = (formatting.thousands(f"{layer[end]:,.4g}") for end in ("low", "high"))
+    return {"label": layer["label"], "low": low, "high": high}
 
 
 def _flat(panel: Panel) -> bool:

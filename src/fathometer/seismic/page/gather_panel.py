@@ -7,7 +7,10 @@ import numpy.typing as npt
 
 from fathometer.base import ledger
 from fathometer.base.errors import InputError
+from fathometer.base.formatting import thousands
 from fathometer.pictures.colours import symmetric_range
+from fathometer.pictures.display import Display
+from fathometer.pictures.gather import CLIP_PERCENTILE, FEW_TRACES, gather_words
 from fathometer.pictures.plane import downsampled
 from fathometer.report.decimation import encoded
 from fathometer.runs.application import Panel
@@ -19,7 +22,6 @@ from fathometer.seismic.shots.shot import Shot
 from fathometer.storage.traces.segy import read_traces
 
 MOST_TRACES, MOST_SAMPLES = 480, 640  # of the gather on a page
-GATHER_PERCENTILE = 98.0
 
 
 def gather_panel(run: RunData) -> Panel:
@@ -40,15 +42,18 @@ def gather_panel(run: RunData) -> Panel:
         else:
             raise InputError("no traces were written")
     shown, (_, fold) = downsampled(traces, MOST_SAMPLES)
-    clip = symmetric_range([shown], GATHER_PERCENTILE)
+    clip = symmetric_range([shown], CLIP_PERCENTILE)
     codes = np.clip(np.rint(128 + 127 * shown / clip), 1, 255).astype(np.uint8)
     x = shot.receivers[chosen, 0]
     steps = np.diff(x)
     monotonic = len(x) > 1 and bool(np.all(steps > 0) or np.all(steps < 0))
+    words = gather_words(len(chosen), Display())
     return {
         "kind": "traces",
         "title": f"Shot {shot.index + 1} (FFID {shot.ffid}), {kind}",
-        "caption": f"{description} Black: positive; clipped at the {GATHER_PERCENTILE:g}th percentile.",
+        "caption": f"{description} {words[:1].upper()}{words[1:]}.",
+        "wiggles": len(chosen) <= FEW_TRACES,
+        "scale": {"low": thousands(f"{-clip:,.3g}"), "high": thousands(f"{clip:,.3g}"), "label": "amplitude"},
         "label": "receiver x (m)" if monotonic else "channel",
         "x": rounded(x) if monotonic else shot.channel[chosen].tolist(),
         "time": [acquisition.start + (fold - 1) / 2 * acquisition.sample_interval, fold * acquisition.sample_interval],

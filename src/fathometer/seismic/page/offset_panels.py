@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from fathometer.base.errors import FathometerError
 from fathometer.pictures.plane import downsampled
+from fathometer.pictures.volume import BALANCED_LABEL
 from fathometer.report.decimation import averaged, encoded, factors_for
 from fathometer.runs.application import Panel
 from fathometer.seismic.page.gather_panel import MOST_SAMPLES, MOST_TRACES
@@ -75,6 +76,7 @@ def offset_gather_panel(run: RunData, place: Place) -> Panel:
         "that rise with offset have been migrated with too low a velocity, those that fall with too high a one.",
         "label": "offset (m)",
         "vertical": TWO_WAY_TIME,
+        "scale": {"low": "\N{MINUS SIGN}1", "high": "1", "label": BALANCED_LABEL},
         "smooth": False,
         "x": [bins[0][0], *(far for _, far in bins)],
         "time": _axis(volume, fold),
@@ -109,6 +111,7 @@ def offset_sections_panel(run: RunData, place: Place) -> Panel:
         "title": "Sections of bins of offset" + ("" if place.flat else f", y = {place.y:g} m"),
         "caption": "Black: positive; balanced over time and clipped for display, all alike.",
         "labels": ["x (m)", TWO_WAY_TIME],
+        "scale": {"low": "\N{MINUS SIGN}1", "high": "1", "label": BALANCED_LABEL},
         "x": [volume.origin[0], volume.spacing[0] * every],
         "time": _axis(volume, fold),
         "shape": [length, width],

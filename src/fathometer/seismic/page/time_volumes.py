@@ -15,7 +15,7 @@ from fathometer.base import ledger
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.pictures.gain import below_water, interval_velocities
 from fathometer.pictures.panel_layout import TIME_RATIO
-from fathometer.report.decimation import Read, as_bytes, averaged, first_centre, span, three
+from fathometer.report.decimation import Read, averaged, first_centre, span, three
 from fathometer.runs.application import Panel
 from fathometer.seismic.page.map_panel import Outline
 from fathometer.seismic.page.run_data import FILES, RunData, times
@@ -26,6 +26,7 @@ from fathometer.seismic.page.volume_panel import (
     averaged_volume,
     balanced_codes,
     cells_of,
+    image_bytes,
     property_bytes,
 )
 from fathometer.storage.volumes.volume import Volume, open_volume
@@ -96,7 +97,7 @@ def time_image_panel(run: RunData) -> Panel:
         "caption": f"{caption} {note}".strip(),
         "file": image.path,
         "span": span(image.shape, image.spacing, image.origin),
-        "image": as_bytes(balanced_codes(columns, rock).reshape(values.shape), image.spacing, image.origin, factors),
+        "image": image_bytes(balanced_codes(columns, rock).reshape(values.shape), image.spacing, image.origin, factors),
         "property": None if velocity is None else property_bytes(velocity, steps, first, RMS),
         "vertical": dict(VERTICAL),
     }

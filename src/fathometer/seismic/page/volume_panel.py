@@ -14,8 +14,9 @@ import numpy.typing as npt
 
 from fathometer.base import ledger
 from fathometer.base.errors import FathometerError, InputError
-from fathometer.pictures.colours import full_range, symmetric_range
-from fathometer.pictures.gain import below_water, depth_gain
+from fathometer.pictures.colours import CLIP_PERCENTILE, full_range, symmetric_range
+from fathometer.pictures.gain import MOST_GAIN, below_water, depth_gain
+from fathometer.pictures.volume import BALANCED_LABEL
 from fathometer.report.decimation import Read, as_bytes, averaged, factors_for, first_centre, span, three
 from fathometer.runs.application import Panel
 from fathometer.seismic.model.earth import EarthFiles
@@ -24,8 +25,8 @@ from fathometer.storage.volumes.volume import Volume, open_volume, reference_at
 
 MOST_IMAGE, MOST_PROPERTY = 1_000_000, 250_000  # values on a page
 BALANCED = (
-    "Black: positive. For display only, the image is balanced over {}, clipped at the 99th percentile of its "
-    "magnitude and faded out in the water; read amplitudes from the file."
+    f"Black, or blue: positive. For display only, the image is balanced over {{}} (gain up to {MOST_GAIN}), clipped at "
+    f"the {CLIP_PERCENTILE:g}th percentile of its magnitude and faded out in the water; read amplitudes from the file."
 )
 
 
@@ -66,7 +67,7 @@ def depth_panel(run: RunData, kind: str, title: str) -> Panel:
         "caption": f"{caption} {note}".strip(),
         "file": str(path),
         "span": span(shape, spacing, origin),
-        "image": as_bytes(codes.reshape(image.shape), spacing, origin, factors),
+        "image": image_bytes(codes.reshape(image.shape), spacing, origin, factors),
         "property": velocity,
     }
 
@@ -107,6 +108,13 @@ def balanced_codes(columns: npt.NDArray[np.floating], rock: npt.NDArray[np.bool_
     balanced = columns * depth_gain([columns], [rock])
     clip = symmetric_range([balanced[rock]])
     return np.clip(np.rint(128 + 127 * np.nan_to_num(balanced) / clip), 1, 255).astype(np.uint8)
+
+
+def image_bytes(
+    codes: npt.NDArray[np.uint8], spacing: Sequence[float], origin: Sequence[float], factors: Sequence[int]
+) -> dict[str, Any]:
+    """As `as_bytes`, of codes of an image after gain, with the scale of its colours."""
+    return as_bytes(codes, spacing, origin, factors) | {"low": -1.0, "high": 1.0, "label": BALANCED_LABEL}
 
 
 def _earth_of_shape(run: RunData, shape: tuple[int, ...]) -> tuple[EarthFiles | None, str]:
