@@ -127,5 +127,5 @@ def _scale(axes: Axes, grid: Grid, labels: Labels, axis: int, edge: tuple[np.nda
             axes.plot([place[0], end[0]], [place[1], end[1]], color=sheet.INK, linewidth=0.8, zorder=2)
             x, y = end + 0.04 * away
             axes.text(x, y, thousands(round(float(value), 6)), fontsize=9, ha=beside, va=level)
-    x, y = begin + vector / 2 + (0.36, 0.42, 0.62)[axis] * away
+    x, y = begin + vector / 2 + (0.36, 0.5, 0.62)[axis] * away
     axes.text(x, y, labels.axis(axis), ha="left" if axis == 1 else "center", va=level, rotation=90 * upright)

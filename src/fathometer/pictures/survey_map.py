@@ -32,6 +32,7 @@ STEP_TOLERANCE = 0.02  # of a step, by which multiples of it may differ
 REGULAR = 0.9  # part of the steps that must be multiples of the median one, for values to be regular
 ROUND_NUMBERS = (1.0, 2.0, 2.5, 5.0, 10.0)
 MOST_MARKERS = 20_000
+TRACES = "traces"  # axis of counts
 
 
 @dataclass(frozen=True)
@@ -193,7 +194,7 @@ def _profile(axes: Axes, places: Points, along: int) -> None:
     axes.stairs(np.histogram(places, bins.edges)[0] / bins.steps, bins.edges, color=RECEIVER, fill=True)
     axes.set_ylim(bottom=0)
     many = f", mean of {bins.steps}" if bins.steps > 1 else ""
-    _plain(axes, f"fold, bins of {bins.step:.6g} m{many}", f"{'xy'[along]} of midpoints (m)", "traces")
+    _plain(axes, f"fold, bins of {bins.step:.6g} m{many}", f"{'xy'[along]} of midpoints (m)", TRACES)
 
 
 def _fold(
@@ -221,7 +222,7 @@ def _offsets(axes: Axes, offsets: Points) -> None:
     axes.stairs(np.histogram(offsets, edges)[0], edges, color=RECEIVER, fill=True)
     axes.set_ylim(bottom=0)
     axes.set_xlim(0.0, float(edges[-1]))
-    _plain(axes, f"offsets, bins of {edges[1] - edges[0]:.6g} m", "offset (m)", "traces")
+    _plain(axes, f"offsets, bins of {edges[1] - edges[0]:.6g} m", "offset (m)", TRACES)
 
 
 def _coverage(axes: Axes, places: Points, offsets: Points, along: int) -> None:
@@ -258,7 +259,7 @@ def _gather(figure: Figure, place: tuple[float, float, float], gather: ShownGath
 
 
 def _plain(axes: Axes, title: str, across: str, up: str) -> None:
-    ticks(axes)
+    ticks(axes, (False, up == TRACES))
     axes.set_title(title, loc="left")
     axes.set_xlabel(across)
     axes.set_ylabel(up)

@@ -391,7 +391,7 @@ def compared_phases(records: Sequence[dict[str, Any]], names: Sequence[str]) -> 
 
 
 def places(panel: dict[str, Any]) -> Figure:
-    """Groups of places on a plane: receivers as dots, sources as stars."""
+    """Groups of places on a plane: receivers as dots, sources as stars. numbered: y are numbers from 1."""
     data = []
     for group in panel["groups"]:
         source = group["name"] == "sources"
@@ -416,6 +416,9 @@ def places(panel: dict[str, Any]) -> Figure:
         "xaxis": {"title": {"text": plain(panel["labels"][0])}, "zeroline": False},
         "yaxis": {"title": {"text": plain(panel["labels"][1])}, "zeroline": False},
     }
+    if panel.get("numbered"):
+        most = max(max(group["y"]) for group in panel["groups"])
+        layout["yaxis"] |= {"tick0": 1, "dtick": max(1, round(most / 8))}
     if panel["equal"]:
         layout["yaxis"] |= {"scaleanchor": "x", "scaleratio": 1, "constrain": "domain"}
         layout["xaxis"] |= {"constrain": "domain"}

@@ -107,7 +107,9 @@
     let chosen = labels.length - 1, waiting = false;
     const draw = (width) => {
       const room = width || plot.clientWidth;
-      const columns = Math.max(1, Math.min(figure.parts.length, Math.floor(room / figure.least)));
+      // On paper two fit beside each other.
+      const least = width ? Math.min(figure.least, width / 2) : figure.least;
+      const columns = Math.max(1, Math.min(figure.parts.length, Math.floor(room / least)));
       const each = Math.floor(room / columns);
       plot.style.gridTemplateColumns = `repeat(${columns}, ${each}px)`;
       return Promise.all(figure.parts.map((part, n) => {

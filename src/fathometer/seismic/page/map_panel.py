@@ -43,6 +43,7 @@ def map_panel(run: RunData, image: Callable[[], Outline] | None = None) -> Panel
         return {"kind": "points", "title": "Sources and receivers along the line", "labels": ["x (m)", "shot"]} | {
             "groups": groups,
             "equal": False,
+            "numbered": True,
             "caption": _counts(shots),
         }
     receivers = np.unique(np.round(np.concatenate([_thinned(spread, each) for spread in spreads])[:, :2], 3), axis=0)
