@@ -45,7 +45,7 @@ check: dev ## some tests of every part, in a minute or two (tests/check.txt)
 test: setup ## all tests at reduced sizes (ARGS=tests/test_x.py chooses)
 	@$(RUN) pytest -q $(TWO_FILES) $(ARGS)
 
-verify: dev $(STAMPS)/verify-packages ## the verifications at full size
+verify: dev $(STAMPS)/verify-packages $(STAMPS)/verify-dependencies ## the verifications at full size
 	@FATHOMETER_FULL=1 $(RUN) pytest -q -m verify $(ARGS)
 
 trials: setup ## kills, failed calls, fuzzed inputs, set-ups in bare roots, which alone take most of an hour
@@ -153,6 +153,12 @@ $(STAMPS)/dev-dependencies: pyproject.toml tools/requirements.py $(STAMPS)/mpi
 # Where they cannot be installed, one message says so, and the tests that need them are skipped.
 $(STAMPS)/test-packages: packages-test.txt tools/packages.sh $(DPKG) | $(STAMPS)/packages
 	@tools/packages.sh $@ packages-test.txt
+
+$(STAMPS)/verify-dependencies: pyproject.toml tools/requirements.py $(STAMPS)/dev-dependencies
+	@echo "· installing Python packages for verifications (some seconds)"
+	@$(BIN)/python tools/requirements.py verify > $(STAMPS)/requirements-verify.txt
+	@$(PIP) install -r $(STAMPS)/requirements-verify.txt && touch $@ \
+	  || echo "· going on without ObsPy (its tests are skipped)"
 
 $(STAMPS)/verify-packages: packages-verify.txt tools/packages.sh $(DPKG) | $(STAMPS)/packages
 	@tools/packages.sh $@ packages-verify.txt

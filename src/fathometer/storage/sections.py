@@ -12,11 +12,20 @@ from fathometer.config.types import FolderName, plain_name
 from fathometer.storage.volumes.registry import writable_suffixes
 from fathometer.storage.volumes.strategy import Strategy
 
+LONGEST_LEVEL = 40  # letters of the name of a level
+
 
 def _image_name(name: str) -> str:
     plain_name(name)
     if Path(name).suffix not in writable_suffixes() or Path(name).name != name:
         raise not_allowed()
+    return name
+
+
+def _level_name(name: str) -> str:
+    plain_name(name)
+    if len(name) > LONGEST_LEVEL:
+        raise ValueError(f"found {len(name)} letters; allowed: up to {LONGEST_LEVEL}, which fit a SEG-Y's text")
     return name
 
 
@@ -51,8 +60,16 @@ class StorageTable(Table):
     )
 
 
+LevelName = Annotated[str, AfterValidator(_level_name), Allowed(f"a name of up to {LONGEST_LEVEL} letters")]
+
+
 class OutputTable(Table):
     """Where the results go."""
 
     directory: FolderName = key("folder of the results; relative to the survey file", "", "out")
     image: ImageName = key("the image; its suffix chooses the format", "", "image.rsf")
+    vertical_datum: LevelName | None = key(
+        "name of the level that depths count from, such as mean sea level; for the textual header of a SEG-Y image",
+        "",
+        None,
+    )

@@ -128,7 +128,7 @@ def test_the_image_lies_on_places_and_times(runs, name, shape, step, first):
     velocity = {"out": 2000.0, "deep": 1900.0}[name]
     assert panel["property"]["label"] == "RMS velocity (m/s)"
     assert panel["property"]["low"] < velocity < panel["property"]["high"]
-    assert panel["caption"].startswith("Black: positive. For display only, the image is balanced over time,")
+    assert panel["caption"].startswith("Black, or blue: positive. For display only, the image is balanced over time ")
 
 
 def test_the_fold_is_that_of_the_file(runs):

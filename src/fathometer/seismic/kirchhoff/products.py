@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import reduce
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from fathometer.seismic.kirchhoff.setup import TimeSetup
 from fathometer.seismic.kirchhoff.time_layout import FOLD, image_names
 from fathometer.seismic.kirchhoff.velocities.stretch import Reach, depth_stretch_of, reach_of
 from fathometer.seismic.setup.emptiness import Emptiness, emptiness_of_images, ranges_of
+from fathometer.seismic.setup.made import made_lines, medium_of
 from fathometer.seismic.shots.offsets import ALL, OFFSET
 from fathometer.seismic.survey import Survey
 from fathometer.storage.volumes.strategy import Strategy
@@ -30,6 +32,12 @@ from fathometer.storage.volumes.volume import open_volume, write_volume
 VELOCITY, DEPTH = "velocity", "depth"
 FLOAT = np.dtype(np.float32)
 UNITS = {VELOCITY: "m/s"}
+WHAT = {
+    ALL: "Image",
+    FOLD: "Fold",
+    VELOCITY: "RMS velocity",
+    DEPTH: "Image stretched to depth",
+}
 
 Floats = npt.NDArray[np.float32]
 
@@ -103,8 +111,8 @@ def write_products(
     facts: dict[str, Any] = {}
     still: list[str] = []
     for name, values in images.items():
-        write(setup, grid, files[name], values, lo)
-    write(setup, grid, files[VELOCITY], rms, lo, "m/s")
+        write(setup, grid, name, files[name], values, lo)
+    write(setup, grid, VELOCITY, files[VELOCITY], rms, lo)
     if DEPTH in files:
         facts["depth"], still = write_depth(setup, files[DEPTH], images[ALL], rms)
     with ledger.phase("draw"), collective_errors(comm):
@@ -128,19 +136,33 @@ def write_depth(setup: TimeSetup, path: Path, image: Floats, rms: Floats) -> tup
         with collective_errors(comm):
             stretch = depth_stretch_of(layout.survey, layout.grid, layout.velocities, layout.earth, reach)
             values = stretch.to_depth(image, lo, hi)
-    write(setup, stretch.grid, path, values, setup.block.lo)
+    write(setup, stretch.grid, DEPTH, path, values, setup.block.lo)
     with ledger.phase("write image"):
         still = same_everywhere(joined({"the image in depth": range_of(values)}, comm))
     spacing, samples = stretch.grid.spacing[2], stretch.grid.shape[2]
     return {"spacing_metres": spacing, "samples": samples, "notes": (*stretch.notes, *still)}, still
 
 
-def write(setup: TimeSetup, grid: Grid, path: Path, values: Floats, start: Index3, unit: str = "") -> None:
-    """Collective. Write this rank's columns (nx, ny, nt), the first of which is at `start`, into the volume `path`."""
-    block = values.reshape([values.shape[a] for a in grid.axes])
+def write(setup: TimeSetup, grid: Grid, name: str, path: Path, values: Floats, start: Index3) -> None:
+    """Collective. Write this rank's columns (nx, ny, nt) of a product, the first of which is at `start`, into the
+    volume `path`."""
+    survey, layout = setup.survey, setup.layout
+    keys, block = survey.time_migration, values.reshape([values.shape[a] for a in grid.axes])
+    what = WHAT.get(name, f"Image of {name}")
+    method = f"{what}: Kirchhoff time migration, dips to {keys.dip:g} degrees, {keys.weights} weights"
+    velocity = keys.velocity
+    if velocity is None:
+        medium = ["RMS velocity from [model]", *medium_of(survey)]
+    else:
+        medium = [f"RMS velocity {Path(velocity).name if isinstance(velocity, str) else f'{velocity:g} m/s'}"]
+    datum = survey.output.vertical_datum or "not stated"
     with ledger.phase("write image"), ledger.file("image", "write"):
-        info = volume_info(grid, values.dtype, unit, setup.layout.place)
-        strategy = Strategy.of(setup.survey.storage.write)
+        info = replace(
+            volume_info(grid, values.dtype, UNITS.get(name, ""), layout.place),
+            made=tuple(made_lines(survey, "migrate-time", method, medium, layout.acquisition)),
+            datum=f"{datum}; times from {keys.datum:g} m depth" if grid.vertical == "time" else datum,
+        )
+        strategy = Strategy.of(survey.storage.write)
         write_volume(path, info, block, [start[a] for a in grid.axes], setup.comm, strategy)
 
 

@@ -149,6 +149,10 @@ def _metres(
                     f"{survey}: [model] {what}: {volume.path} says {values[axis]:g} m along {axis}, "
                     f"{source} says {metres[axis]:g} m; is [model] axes right?"
                 )
+    if metres is None and what == "spacing" and placement is not None:
+        steps = [dict(zip(axes, volume.info.partial, strict=False)).get("z") for volume in volumes.values()]
+        if (step := next((step for step in steps if step is not None), None)) is not None:
+            metres = {axis: placement.spacing[axis] for axis in names[:-1]} | {"z": step}
     if metres is None:
         return None
     # A 2D model has one y plane; its spacing enters nowhere.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from fathometer.grid.grid import Grid
 from fathometer.grid.volume_info import volume_info
 from fathometer.parallel.collectives import collective_errors
 from fathometer.seismic.rtm.conditions import laplacian
+from fathometer.seismic.setup.made import made_lines, medium_of
 from fathometer.seismic.setup.setup import Setup
 from fathometer.seismic.shots.offsets import ALL, OFFSET, volumes_of
 from fathometer.seismic.survey import ImagingTable, Survey
@@ -50,7 +52,7 @@ def write_products(setup: Setup, files: Mapping[str, Path], images: dict[str, np
     shape = images[ALL].shape
     with ledger.phase("write image"):
         for name in list(images):
-            write(setup, files[name], images.pop(name))
+            write(setup, files[name], images.pop(name), method(setup, name))
     if "laplacian" in files:
         write_laplacian(setup, files[ALL], files["laplacian"], shape)
     with ledger.phase("draw"), collective_errors(setup.comm):
@@ -61,14 +63,32 @@ def write_products(setup: Setup, files: Mapping[str, Path], images: dict[str, np
             draw(setup, files[shown], title, files["picture"])
 
 
-def write(setup: Setup, path: Path, values: np.ndarray, unit: str = "") -> None:
+def method(setup: Setup, name: str) -> str:
+    """What the volume of this name is and how it was made, for its text."""
+    keys, dimensions = setup.survey.imaging, 2 if setup.grid.two_dimensional else 3
+    what = {
+        ALL: "Image",
+        "illumination": "Source illumination",
+        "laplacian": "Image after minus the Laplacian",
+    }.get(name, f"Image of {name}")
+    medium = "VTI" if setup.layout.physics.name == "vti" else "isotropic"
+    return f"{what}: reverse time migration in {dimensions}D, {medium}, acoustic; {keys.condition} imaging condition"
+
+
+def write(setup: Setup, path: Path, values: np.ndarray, method: str) -> None:
     """Collective. Write this rank's cells of the model (Propagator.image_shape) into the volume `path`."""
     grid = setup.grid
     start, _ = grid.model_box(setup.block)
     axes = grid.axes
     block = values.reshape([values.shape[a] for a in axes])
     with ledger.phase("write image"), ledger.file("image", "write"):
-        info = volume_info(grid, values.dtype, unit, setup.layout.place)
+        survey, layout = setup.survey, setup.layout
+        made = made_lines(survey, "migrate", method, medium_of(survey), layout.acquisition)
+        info = replace(
+            volume_info(grid, values.dtype, "", layout.place),
+            made=tuple(made),
+            datum=survey.output.vertical_datum or "",
+        )
         strategy = Strategy.of(setup.survey.storage.write)
         write_volume(path, info, block, [start[a] for a in axes], setup.comm, strategy)
 
@@ -87,7 +107,7 @@ def write_laplacian(setup: Setup, image: Path, path: Path, shape: tuple[int, ...
         own = filtered.reshape([shape[a] for a in grid.axes])
         for slab_lo, slab_hi in slabs(lo, hi, SLAB_CELLS):
             own[within((slab_lo, slab_hi), lo)] = _filtered(volume, slab_lo, slab_hi, grid)
-    write(setup, path, filtered)
+    write(setup, path, filtered, method(setup, "laplacian"))
 
 
 def _filtered(volume: Volume, lo: Sequence[int], hi: Sequence[int], grid: Grid) -> np.ndarray:

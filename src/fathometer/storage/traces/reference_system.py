@@ -23,10 +23,15 @@ def tidy_crs(text: str) -> str:
     return "" if NONE.fullmatch(line) else line
 
 
+def text_of(head: bytes) -> str:
+    """A textual header, in EBCDIC or ASCII, as text."""
+    return head.decode("cp037" if head.count(EBCDIC_SPACE) > head.count(ASCII_SPACE) else "latin-1", "replace")
+
+
 def crs_of_text(head: bytes) -> str:
     """The name of the system in a textual header, 3200 bytes in EBCDIC or ASCII: what follows "CRS:" or "Coordinate
     reference system:", else an EPSG code anywhere in it as EPSG:NUMBER; "" where there is neither."""
-    text = head.decode("cp037" if head.count(EBCDIC_SPACE) > head.count(ASCII_SPACE) else "latin-1", "replace")
+    text = text_of(head)
     lines = [text[first : first + LINE] for first in range(0, len(text), LINE)]
     for line in lines:
         if (found := NAMED.search(line)) and (name := tidy_crs(found[1])):

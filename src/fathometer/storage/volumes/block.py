@@ -49,6 +49,8 @@ class VolumeInfo:
     uneven: str = field(default="", compare=False)  # why coordinates that the file has give no spacing
     unclear: str = field(default="", compare=False)  # why it is not known which way an axis runs
     place: Place = field(default_factory=Place)  # of its axes x and y in the world
+    datum: str = field(default="", compare=False)  # name of the level that depth or time counts from; "": not known
+    made: tuple[str, ...] = field(default=(), compare=False)  # lines on how values were made, for formats with text
 
     @property
     def axis_units(self) -> tuple[str, ...]:

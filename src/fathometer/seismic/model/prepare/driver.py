@@ -27,6 +27,7 @@ import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
+from fathometer import __version__
 from fathometer.base.errors import InputError
 from fathometer.grid.grid import Grid
 from fathometer.grid.volume_info import volume_info
@@ -114,12 +115,28 @@ def prepare_model(request: PreparationRequest, source: Source, say: Callable[[st
         properties, plan = _prepared(request, source, given, say)
     for name, path in files.items():
         unit = (source.unit or "") if name == "model" else ""
-        info = replace(volume_info(plan.result, properties[name].dtype, unit, source.place), unit=unit or None)
+        info = replace(
+            volume_info(plan.result, properties[name].dtype, unit, source.place),
+            unit=unit or None,
+            made=_made(request),
+        )
         block = properties[name].reshape(info.shape)
         write_volume(path, info, block, [0] * block.ndim, MPI.COMM_SELF, strategy)
         low, high = properties[name].min(), properties[name].max()
         say(f"{path}: {_description(plan.result)}, {low:g} to {high:g} {unit}".rstrip())
     return files
+
+
+def _made(request: PreparationRequest) -> tuple[str, ...]:
+    """Lines on how the model was made, for its text."""
+    lines = [f"Fathometer {__version__}: fathometer prepare, of {Path(request.model).name}"]
+    for what, lengths in (
+        ("Smoothed by a Gaussian of standard deviation", request.smooth),
+        ("Cells of", request.spacing),
+    ):
+        if lengths is not None:
+            lines.append(f"{what} {', '.join(f'{length:g}' for length in lengths)} m")
+    return tuple(lines)
 
 
 def _require_other(path: Path, read: Path) -> None:

@@ -112,6 +112,9 @@ class InputVolume:
         if spacing is not None:
             told = Grid(shape, _vector(spacing, spacing[0]), _vector(self._firsts if origin is None else origin, 0.0))
         placement = placement_of(self.name, self.axes, {"model": self._volume}, told)
+        depth_step = dict(zip(self.axes, info.partial, strict=False)).get("z")
+        if spacing is None and placement is not None and depth_step is not None:
+            spacing = {"xyz".index(name): placement.spacing[name] for name in cells if name != "z"} | {2: depth_step}
         if spacing is None and placement is not None:
             raise InputError(f"--input-spacing: missing; {placement.known}; needed: that along z too (m, as 12.5,10)")
         if spacing is None:

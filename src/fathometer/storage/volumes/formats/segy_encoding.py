@@ -7,8 +7,10 @@ rank that has the first sample of a trace writes its header too.
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -26,12 +28,17 @@ from fathometer.storage.traces.segy_writer import (
     trace_type,
 )
 from fathometer.storage.volumes.block import VolumeInfo
-from fathometer.storage.volumes.formats.segy_place import TracePlaces
+from fathometer.storage.volumes.formats.segy_place import LINE, TracePlaces
 from fathometer.storage.volumes.raw_array import RawArray
 
 STACKED = 4  # sorting code: horizontally stacked
-MILLIMETRES = 1000  # in a metre
 MICROSECONDS = 1_000_000  # in a second
+MILLIMETRES = 1000  # in a metre
+# Of a sample interval in depth: parts of a metre, and their name. Programs that take millimetres for microseconds, and
+# the delay for milliseconds, show depths in metres in place of times in milliseconds.
+PARTS_OF_A_METRE = MappingProxyType({MILLIMETRES: "millimetres", 100: "centimetres", 10: "decimetres", 1: "metres"})
+DEPTH_DELAY = "depth of the first sample in whole m"  # of bytes 109-110, in volumes in depth
+MOST_LINES = 38  # of a textual header, without the standard's last two
 IN_TIME = "Volume in two-way time"  # a line of the textual header begins; the format itself has no field for it
 LARGEST_TRACE_NUMBER = np.iinfo(np.int32).max
 
@@ -52,8 +59,12 @@ class SegyEncoder:
         self.path, self.info = path, info
         if "s" in info.axis_units[:-1]:
             raise InputError(f"{path}: an axis of time that is not the last one does not fit SEG-Y")
-        self.interval, described = _interval(info) if not info.in_time else _time_interval(path, info)
-        self._delay, self._delay_scalar = _delay(path, info)
+        if info.in_time:
+            self.interval, described = _time_interval(path, info)
+            self._delay, self._delay_scalar = _delay(path, info)
+        else:
+            self.interval, parts, described = _interval(info)
+            self._delay, self._delay_scalar = _depth_delay(info, parts), 0
         self._places = TracePlaces(path, info)
         self.head = _textual_header(info, described, self._places) + binary_header(samples, self.interval, STACKED)
         self.raw = RawArray(path, len(self.head), (*lines, HEADER + 4 * samples), np.dtype(np.uint8))
@@ -91,16 +102,20 @@ class SegyEncoder:
         return heads.reshape(*lines, HEADER)
 
 
-def _interval(info: VolumeInfo) -> tuple[int, str]:
-    """Value of the sample interval field, which SEG-Y does not define for depth, and its description."""
+def _interval(info: VolumeInfo) -> tuple[int, int, str]:
+    """Value of the sample interval field of a volume in depth, in how many parts of a metre, and its description.
+
+    The finest part of which a whole number holds it, else that to which it is rounded least; 0 where none does."""
     if info.spacing is None:
-        return MILLIMETRES, "unknown"
+        return MILLIMETRES, MILLIMETRES, "unknown"
     step = info.spacing[-1]
-    millimetres = round(step * MILLIMETRES)
-    if 1 <= millimetres <= LARGEST_SHORT:
-        return millimetres, f"{step:.10g} m; in headers, in millimetres: {millimetres}"
-    metres = min(max(1, round(step)), LARGEST_SHORT)
-    return metres, f"{step:.10g} m; in headers, rounded to metres: {metres}"
+    fitting = [(round(step * parts), parts) for parts in PARTS_OF_A_METRE if 1 <= round(step * parts) <= LARGEST_SHORT]
+    exact = [(number, parts) for number, parts in fitting if math.isclose(number / parts, step, rel_tol=1e-9)]
+    if not fitting:
+        return min(max(1, round(step)), LARGEST_SHORT), 0, f"{step:.10g} m; headers do not hold it"
+    number, parts = (exact or fitting)[0]
+    name = PARTS_OF_A_METRE[parts]
+    return number, parts, f"{step:.10g} m; in headers, {'in' if exact else 'rounded to'} {name}: {number}"
 
 
 def _time_interval(path: Path, info: VolumeInfo) -> tuple[int, str]:
@@ -120,7 +135,7 @@ def _delay(path: Path, info: VolumeInfo) -> tuple[int, int]:
     """Time of the first sample as headers hold it: a whole number, in ms over their scalar, and that scalar.
 
     InputError where they do not."""
-    first = info.origin[-1] if info.in_time and info.origin is not None else 0.0
+    first = 0.0 if info.origin is None else info.origin[-1]
     for scalar in SCALARS:
         value = first * 1000 * abs(scalar)
         if abs(value) <= LARGEST_SHORT and abs(value - round(value)) < 1e-6:
@@ -129,6 +144,13 @@ def _delay(path: Path, info: VolumeInfo) -> tuple[int, int]:
         f"{path}: a first sample at {first:g} s does not fit SEG-Y (whole milliseconds up to {LARGEST_SHORT}, or "
         "tenths to ten-thousandths of one, correspondingly fewer); .rsf, .h5, .nc and .zarr take it"
     )
+
+
+def _depth_delay(info: VolumeInfo, parts: int) -> int:
+    """Depth of the first sample as headers hold it: the nearest whole metre, since few programs know the delay's
+    scalar; 0 where the interval is not in millimetres, with which they take the delay for metres, or it is too deep."""
+    first = round(info.origin[-1]) if info.origin is not None and parts == MILLIMETRES else 0
+    return first if abs(first) <= LARGEST_SHORT else 0
 
 
 def _textual_header(info: VolumeInfo, interval: str, places: TracePlaces) -> bytes:
@@ -143,27 +165,39 @@ def _textual_header(info: VolumeInfo, interval: str, places: TracePlaces) -> byt
         + ("" if info.origin is None else f" from {info.origin[axis]:.10g} {info.axis_units[axis]}")
         for axis, name in enumerate(names)
     ]
-    return text_lines(
-        [
-            "Written by Fathometer",
-            f"{IN_TIME if info.in_time else 'Volume in depth'}, values in: {info.unit or '(no unit)'}",
-            *axes,
-            f"Sample interval: {interval}",
-            f"First sample at: {first}",
-            "IEEE floats, 4 bytes, big-endian (format 5), fixed trace length",
-            *places.lines(),
-            "",
-            "Bytes of the trace header:",
-            "  1-4, 5-8    trace number in the file",
-            "  9-12        field record: inline       13-16  channel: crossline",
-            "  21-24       ensemble: trace number     25-28  trace in the ensemble: 1",
-            "  29-30       trace identification code",
-            "  71-72       scalar of coordinates (negative divides)",
-            f"  73-76, 81-84, 181-184  {east} of the trace",
-            f"  77-80, 85-88, 185-188  {north} of the trace",
-            "  89-90       unit of coordinates (1: length)",
-            "  109-110     delay in ms, of volumes in time; its scalar in 215-216",
-            "  115-116     samples                    117-118  interval",
-            "  189-192     inline, from 1             193-196  crossline, from 1",
-        ]
-    )
+    vertical = "Two-way time in s from 0; lengths in m"
+    if not info.in_time:
+        vertical = "Depth in m, positive down from z = 0 of the model; lengths in m"
+    delay = "time of the first sample, ms; its scalar in 215-216" if info.in_time else DEPTH_DELAY
+    above = [
+        *axes,
+        f"Sample interval: {interval}",
+        f"First sample at: {first}",
+        vertical,
+        f"Vertical datum: {info.datum or 'not stated'}",
+        "IEEE floats, 4 bytes, big-endian (format 5), fixed trace length",
+        *places.lines(),
+    ]
+    below = [
+        "Bytes of the trace header:",
+        "  1-4, 5-8    trace number in the file",
+        "  9-12        field record: inline       13-16  channel: crossline",
+        "  21-24       ensemble: trace number     25-28  trace in the ensemble: 1",
+        "  29-30       trace identification code",
+        "  71-72       scalar of coordinates (negative divides)",
+        f"  73-76, 81-84, 181-184  {east} of the trace",
+        f"  77-80, 85-88, 185-188  {north} of the trace",
+        "  89-90       unit of coordinates (1: length)",
+        f"  109-110     {delay}",
+        "  115-116     samples                    117-118  interval",
+        "  189-192     inline, from 1             193-196  crossline, from 1",
+    ]
+    kind = f"{IN_TIME if info.in_time else 'Volume in depth'}, values in: {info.unit or '(no unit)'}"
+    left = MOST_LINES - len(above) - len(below) - 2
+    return text_lines(["Written by Fathometer", kind[:LINE], *_wrapped(info.made, left), *above, *below])
+
+
+def _wrapped(lines: Sequence[str], most: int) -> list[str]:
+    """Lines of at most LINE letters; those beyond `most` are left out, which the last one says."""
+    wrapped = [part for line in lines for part in textwrap.wrap(line, LINE, subsequent_indent="  ")]
+    return wrapped if len(wrapped) <= most else [*wrapped[: most - 1], f"{wrapped[most - 1]:.{LINE - 4}} ..."]

@@ -64,7 +64,7 @@ class TracePlaces:
         """Lines of the textual header."""
         system = [f"CRS: {short_crs(self._crs, LINE - 5)}"] if self._crs else []
         if self._world is None:
-            return [NO_WORLD, *system]
+            return [NO_WORLD, *system, *self._corners()]
         return [
             f"Coordinates are those of the world; azimuth of x: {self._world.azimuth:.10g} degrees",
             *_transform(self._world),
@@ -75,11 +75,11 @@ class TracePlaces:
     def _corners(self) -> list[str]:
         i, j = len(self._x) - 1, len(self._y) - 1
         corners = [(0, 0), (0, j), (i, 0), (i, j)] if self._two else [(0, 0), (i, 0)]
-        lines = []
+        lines, (east, north) = [], self.letters
         for inline, crossline in corners:
             x, y = self.of(np.array(inline), np.array(crossline))
             name = f"inline {inline + 1}, crossline {crossline + 1}" if self._two else f"trace {inline + 1}"
-            lines.append(f"Corner {name}: X {float(x):.4f}, Y {float(y):.4f} m")
+            lines.append(f"Corner {name}: {east} {float(x):.4f}, {north} {float(y):.4f} m")
         return lines
 
 

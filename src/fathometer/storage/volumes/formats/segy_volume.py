@@ -5,14 +5,15 @@ has "trace" and "z". The format does not say whether samples are depths or times
 volume in time written here, the last label is "t"; `times` has the headers' delay and interval, whatever they mean. A
 sample interval may mean milliseconds of time or millimetres or metres of depth, and line numbers
 are not distances, so that spacing and origin remain unknown. CDP coordinates (bytes 181 and 185) give those of the
-traces in the coordinates of the survey. The textual header of a volume in depth written here has the depth of the first
-sample; a delay in the trace headers of another is not taken for one, which a note says.
+traces in the coordinates of the survey. A volume in depth written here says in its textual header what interval and
+delay of its headers mean; a delay in the trace headers of another is not taken for a depth, which a note says.
 """
 
 from __future__ import annotations
 
 import math
 import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,12 +28,13 @@ from fathometer.storage.traces.extension import extension_of, overridden
 from fathometer.storage.traces.file_layout import Layout
 from fathometer.storage.traces.headers import TEXT
 from fathometer.storage.traces.purpose import holds_gathers
-from fathometer.storage.traces.reference_system import crs_of_file
+from fathometer.storage.traces.reference_system import crs_of_file, text_of
 from fathometer.storage.traces.sample_formats import IBM, INT24, SAMPLE_FORMATS, UINT24
 from fathometer.storage.traces.segy import ANGLE_UNITS, FOOT, scaled
+from fathometer.storage.traces.segy_writer import LARGEST_SHORT
 from fathometer.storage.volumes.block import TIME, BlockReader, VolumeInfo
 from fathometer.storage.volumes.boxes import Box
-from fathometer.storage.volumes.formats.segy_encoding import IN_TIME
+from fathometer.storage.volumes.formats.segy_encoding import DEPTH_DELAY, IN_TIME, MILLIMETRES, PARTS_OF_A_METRE
 from fathometer.storage.volumes.formats.segy_place import LOCAL
 from fathometer.storage.volumes.place import Place
 from fathometer.storage.volumes.raw_array import RawArray
@@ -40,8 +42,18 @@ from fathometer.storage.volumes.survey_grid import SurveyGrid, survey_grid
 
 CDP_PLACES = ("cdp_x", "cdp_y", "coordinate_scalar", "coordinate_units")
 OURS, FIRST_DEPTH = "Written by Fathometer", re.compile(r"First sample at: (\S+) m\s")
-DEPTH_STEP = re.compile(r"Sample interval: (\S+) m;")
+DEPTH_STEP = re.compile(r"Sample interval: (\S+) m; ")
+DEPTH_UNIT = re.compile(r"Sample interval: \S+ m; in headers, (?:in|rounded to) (\w+): ")
 AS_VOLUME = "volume"  # key of a SEG-Y that is read as a volume whatever its headers say
+
+
+@dataclass(frozen=True)
+class Depths:
+    """First depth and interval, m, of a volume; None where they are not known; and what was decided."""
+
+    first: float | None = None
+    step: float | None = None
+    notes: tuple[str, ...] = ()
 
 
 class SegyVolume(BlockReader):
@@ -68,17 +80,21 @@ class SegyVolume(BlockReader):
         dtype = self._layout.sample_type
         if self._layout.format in (IBM, INT24, UINT24):  # as they are decoded
             dtype = np.dtype(np.float32)
-        text = _text(path)
-        in_time = f" {IN_TIME}" in text.decode("cp037", "replace")
         self.lines: dict[str, NDArray[np.int64]] = {}  # numbers (cells,) along the axes that count lines
         if len(labels) == 2:
             slow, fast = (head[label].reshape(lengths) for label in labels)
             self.lines = dict(zip(labels, (slow[:, 0], fast[0]), strict=True))
+        text = _text(self._layout)
+        in_time = f" {IN_TIME}" in text
         labels = (*labels, TIME if in_time else "z")
-        survey, depth = _survey(self._layout, head, lengths), _own_number(self._layout, text, FIRST_DEPTH)
-        step = None if in_time else _own_number(self._layout, text, DEPTH_STEP)
-        self.depths = None if depth is None or step is None else (depth, step)  # m, as `times`, of a volume in depth
-        firsts = () if depth is None else (*(None,) * len(lengths), depth)
+        survey = _survey(self._layout, head, lengths)
+        delay = scaled(head["delay"][:1], head["time_scalar"][:1] * (self._layout.revision >= 1))
+        depths = Depths() if in_time else _depths(self._layout, text, head)
+        known = depths.first is not None and depths.step is not None
+        self.depths = (depths.first, depths.step) if known else None  # m, as `times`, of a volume in depth
+        beside = (None,) * len(lengths)
+        firsts = () if depths.first is None else (*beside, depths.first)
+        partial = () if depths.step is None else (*beside, depths.step)
         super().__init__(
             path,
             VolumeInfo(
@@ -89,16 +105,16 @@ class SegyVolume(BlockReader):
                 labels,
                 None,
                 survey,
+                partial=partial,
                 firsts=firsts,
                 feet=self._layout.feet,
                 place=_place(self._layout, text),
             ),
         )
-        delay = scaled(head["delay"][:1], head["time_scalar"][:1] * (self._layout.revision >= 1))
         self._first_time = float(delay[0]) / 1000
         self.unit_notes = tuple(system_doubts(self._layout))  # to who reads a model
-        self.depth_notes: tuple[str, ...] = ()  # of the first depth, to who reads a model
-        if self._first_time and depth is None and not in_time:
+        self.depth_notes = depths.notes  # to who reads a model
+        if self._first_time and depths.first is None and not in_time:
             self.depth_notes = (
                 f"{path}: the delay of {float(delay[0]):g} in its trace headers (bytes 109 and 110) is not taken for "
                 "the depth of the first sample",
@@ -153,16 +169,39 @@ class SegyVolume(BlockReader):
         self._rows = np.empty((0, self._layout.trace_bytes), np.uint8)
 
 
-def _text(path: Path) -> bytes:
-    """The textual header; of SU what stands there."""
-    with reading(path), path.open("rb") as file:
-        return file.read(TEXT)
+def _text(layout: Layout) -> str:
+    """The textual header; "" of SU, which has none."""
+    with reading(layout.path), layout.path.open("rb") as file:
+        return text_of(file.read(TEXT)) if layout.start >= TEXT else ""
 
 
-def _own_number(layout: Layout, text: bytes, pattern: re.Pattern[str]) -> float | None:
-    """A number of depth, m, by the textual header of a volume written here; None where it says none."""
-    words = "" if layout.start < TEXT else text.decode("cp037", "replace")
-    found = pattern.search(words) if OURS in words else None
+def _depths(layout: Layout, text: str, head: dict[str, NDArray[np.int64]]) -> Depths:
+    """First depth and interval of a volume in depth written here.
+
+    A program that cuts or resamples such a file changes its headers and keeps the text: where they differ by more than
+    the headers' rounding, the headers count.
+    """
+    if OURS not in text:
+        return Depths()
+    first, step, notes = _number(FIRST_DEPTH, text), _number(DEPTH_STEP, text), []
+    scalar = head["time_scalar"][:1] * (layout.revision >= 1)
+    delay = float(scaled(head["delay"][:1], scalar)[0])
+    found = DEPTH_UNIT.search(text)
+    parts = next((parts for parts, name in PARTS_OF_A_METRE.items() if found and name == found[1]), 0)
+    in_metres = DEPTH_DELAY in text and parts == MILLIMETRES
+    if in_metres and first is not None and abs(first - delay) > 0.5 and abs(first) <= LARGEST_SHORT:
+        notes.append(f"first sample at {delay:g} m by its trace headers, which count, and at {first:g} m by its text")
+        first = delay
+    if parts and step is not None and abs(step - layout.interval * 1e6 / parts) > 0.5 / parts:
+        notes.append(
+            f"samples every {layout.interval * 1e6 / parts:g} m by its headers, which count, and {step:g} m by its text"
+        )
+        step = layout.interval * 1e6 / parts
+    return Depths(first, step or None, tuple(f"{layout.path}: {note}" for note in notes))
+
+
+def _number(pattern: re.Pattern[str], text: str) -> float | None:
+    found = pattern.search(text)
     try:
         number = math.nan if found is None else float(found[1])
     except ValueError:
@@ -170,11 +209,11 @@ def _own_number(layout: Layout, text: bytes, pattern: re.Pattern[str]) -> float 
     return number if math.isfinite(number) else None
 
 
-def _place(layout: Layout, text: bytes) -> Place:
+def _place(layout: Layout, text: str) -> Place:
     """What the textual header says of the place."""
     if layout.start < TEXT:
         return Place()
-    return Place(crs=crs_of_file(layout.path, layout.start), local=f" {LOCAL}" in text.decode("cp037", "replace"))
+    return Place(crs=crs_of_file(layout.path, layout.start), local=f" {LOCAL}" in text)
 
 
 def _survey(layout: Layout, head: dict[str, NDArray[np.int64]], lengths: tuple[int, ...]) -> SurveyGrid | None:
