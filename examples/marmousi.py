@@ -87,6 +87,7 @@ def main() -> None:
             (d, d, d),
             (0.0, 0.0, 0.0),
             "VTI Marmousi",
+            gained="balanced by the RMS amplitude around each cell",
         )
 
 

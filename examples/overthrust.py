@@ -72,6 +72,7 @@ def main() -> None:
             (SPACING,) * 3,
             (0.0, 0.0, 0.0),
             "Overthrust",
+            gained="balanced by the RMS amplitude around each cell",
         )
 
 

@@ -15,7 +15,7 @@ from fathometer.pictures.colours import (
     seismic_colours,
     symmetric_range,
 )
-from fathometer.pictures.gain import below_water, gain_words
+from fathometer.pictures.gain import below_water
 from fathometer.pictures.panel_layout import LOWEST_BAR, colour_bar
 from fathometer.pictures.plane import Values, grid_of, planes_of
 from fathometer.pictures.section import draw_values, set_axes
@@ -33,6 +33,7 @@ def comparison_figure(
     spacing: Sequence[float],
     origin: Sequence[float],
     title: str = "",
+    gained: str = "no gain",
 ) -> Figure:
     """The figure that `comparison_picture` writes."""
     if not panels:
@@ -43,7 +44,8 @@ def comparison_figure(
     count = len(panels) + 1
     scale = sheet.inches_per_metre([grid.length(0)], [grid.length(2)] * count, ROOM)
     wide, deep = grid.length(0) * scale, grid.length(2) * scale
-    note = f"each panel: {gain_words('none', CLIP_PERCENTILE)}, faded out in the water; {SIGNS['grey']}"
+    clipped = f"clipped at the {CLIP_PERCENTILE:g}th percentile"
+    note = f"each panel: {gained}, {clipped}, faded out in the water; {SIGNS['grey']}"
     width = sheet.LEFT + wide + sheet.BAR
     top = sheet.NAME + sheet.note_height(note, width)
     height = top + count * (deep + GAP) - GAP + sheet.BOTTOM
@@ -77,11 +79,12 @@ def comparison_picture(
     spacing: Sequence[float],
     origin: Sequence[float],
     title: str = "",
+    gained: str = "no gain",
 ) -> None:
     """Draw several images (title, array) and the velocity, one above another at one scale, into a .png, .pdf or .svg.
 
     Arrays: (nx, ny, nz), axes x, y, z; of 3D ones the x-z section through the middle. vp in m/s; spacing and
-    origin x, y, z in m. Each image has a clip of its own. Raises ValueError for shapes that don't fit,
-    FathometerError where the file can't be written.
+    origin x, y, z in m. gained: words on the gain that the images have. Each image has a clip of its own. Raises
+    ValueError for shapes that don't fit, FathometerError where the file can't be written.
     """
-    sheet.save(comparison_figure(panels, vp, spacing, origin, title), path)
+    sheet.save(comparison_figure(panels, vp, spacing, origin, title, gained), path)

@@ -9,8 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+import segyio
 from cli_support import call, run, survey
 from place_support import AZIMUTH, ORIGIN, SUFFIXES, Frame, attributes, cdp, gathers, segy_model, text
+
+from fathometer import __version__
 
 FRAME = Frame()
 SHAPE, SPACING, DZ = (16, 12, 14), (20.0, 15.0), 10.0
@@ -79,13 +82,24 @@ def placed(path: Path, crs: str = CRS) -> None:
 
 def test_an_image_of_a_rotated_survey_has_world_coordinates(folder: Path, capsys: Any) -> None:
     ran(capsys, folder, "migrate", {"output.image": "image.segy", "imaging.gathers": "offset",
-                                    "imaging.offset_bins": [0.0, 100.0, 1000.0]})  # fmt: skip
+                                    "imaging.offset_bins": [0.0, 100.0, 1000.0],
+                                    "acquisition.mute": {"velocity": 1500.0, "taper": 0.02},
+                                    "output.vertical_datum": "mean sea level"})  # fmt: skip
     files = sorted((folder / "out").glob("*.segy"))
     assert len(files) == 5  # image, two bins, illumination, laplacian
     for path in files:
         assert in_world(path), path
         assert f"CRS: {CRS}" in text(path)
-        assert "Coordinates are those of the world" in text(path)
+        said = " ".join(text(path).split())
+        assert "Coordinates are those of the world" in said
+        assert f"Fathometer {__version__}: fathometer migrate survey.toml; record: run.json" in said
+        assert "reverse time migration in 3D, isotropic, acoustic; cross-correlation imaging condition" in said
+        assert "Velocity model: vp vp.segy Traces: shots.segy, 2 shots; filters: mute 1500 m/s 0.02 s" in said
+        assert "Vertical datum: mean sea level" in said
+        with segyio.open(path, strict=True) as file:
+            assert segyio.tools.cube(file).shape == SHAPE
+            np.testing.assert_allclose(file.samples, DZ * np.arange(SHAPE[2]))
+    assert "Image after minus the Laplacian: reverse" in " ".join(text(folder / "out/image-laplacian.segy").split())
     place = json.loads((folder / "out" / "run.json").read_text())["results"]["place"]
     assert (place["azimuth_degrees"], place["crs"]) == (AZIMUTH, CRS)
     assert place["world_origin_metres"] == pytest.approx(ORIGIN, abs=0.01)

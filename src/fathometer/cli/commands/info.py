@@ -61,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="of wavelet coefficients the largest 1:N alone (all there are)",
     )
-    parser.add_argument("--picture", type=Path, metavar="OUT.png", help="draw it (one FILE), as .png, .pdf or .svg")
+    parser.add_argument("--picture", type=Path, metavar="OUT", help="draw it (one FILE), as .png, .pdf or .svg")
     picture = parser.add_argument_group("of a picture")
     picture.add_argument(
         "--colours", choices=tuple(SIGNS), help="of amplitudes, which have both signs (grey; blue and black: positive)"

@@ -29,7 +29,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `fathometer survey wavelet`."""
     parser.add_argument("survey", type=Path, metavar="SURVEY", help="survey file (TOML) with gathers")
     parser.add_argument("-o", "--output", type=Path, default=Path("wavelet.txt"), metavar="FILE", help="(wavelet.txt)")
-    parser.add_argument("--picture", type=Path, metavar="PNG", help="draw reflections, wavelet and spectra")
+    parser.add_argument(
+        "--picture", type=Path, metavar="OUT", help="as .png, .pdf or .svg: draw reflections, wavelet and spectra"
+    )
     add_options(parser, WaveletRequest)
     argument_groups.add_quiet(parser)
 

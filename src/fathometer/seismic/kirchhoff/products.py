@@ -152,7 +152,7 @@ def write(setup: TimeSetup, grid: Grid, name: str, path: Path, values: Floats, s
     method = f"{what}: Kirchhoff time migration, dips to {keys.dip:g} degrees, {keys.weights} weights"
     velocity = keys.velocity
     if velocity is None:
-        medium = ["RMS velocity from [model]", *medium_of(survey)]
+        medium = ["RMS velocity from the model", *medium_of(survey)]
     else:
         medium = [f"RMS velocity {Path(velocity).name if isinstance(velocity, str) else f'{velocity:g} m/s'}"]
     datum = survey.output.vertical_datum or "not stated"

@@ -25,7 +25,7 @@ def made_lines(survey: Survey, command: str, method: str, medium: Iterable[str],
 
     method: of this volume. medium: names and values of what waves travel through.
     """
-    lines = [f"Fathometer {__version__}: fathometer {command} {survey.path.name}; record: {RECORD} beside this file"]
+    lines = [f"Fathometer {__version__}: fathometer {command} {survey.path.name}; record: {RECORD}"]
     lines += [method, f"Velocity model: {'; '.join(medium)}"]
     if survey.acquisition.gathers is not None:
         steps = [step_words(step) for step in acquisition.conditioning.record(acquisition.shots, ())]
