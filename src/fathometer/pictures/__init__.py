@@ -1,4 +1,4 @@
-"""Volumes, gathers and surveys are drawn as PNG, PDF or SVG by matplotlib, which is imported only when something is drawn."""
+"""Volumes, gathers and surveys are drawn as PNG, PDF or SVG by matplotlib, which is imported only to draw."""
 
 from fathometer.pictures.comparison import comparison_figure, comparison_picture
 from fathometer.pictures.gather import gather_figure, gather_picture

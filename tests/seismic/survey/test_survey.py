@@ -158,7 +158,7 @@ def test_defaults() -> None:
         "processor": "auto",
         "decomposition": "auto",
     }
-    assert resolved["output"] == {"directory": "out", "image": "image.rsf"}
+    assert resolved["output"] == {"directory": "out", "image": "image.rsf", "vertical_datum": None}
     assert "sample_interval" not in resolved["acquisition"]  # gathers have their own
     assert survey_of(GEOMETRY, Path("s.toml")).resolved()["acquisition"]["sample_interval"] == 0.004
     assert survey.dimension is None

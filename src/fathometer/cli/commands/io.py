@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_options(parser, Steps, given_only=True)
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the record")
-    parser.add_argument("--picture", type=Path, metavar="OUT", help="as .png, .pdf or .svg: draw the rates")
+    parser.add_argument("--picture", type=Path, metavar="OUT", help="draw the rates")
     parser.add_argument("-o", "--output", type=Path, metavar="PAGE", help="write the page, as of a run")
     parser.add_argument("--remember", action="store_true", help="make the winners what auto is on this file system")
     argument_groups.add_ranks(parser)

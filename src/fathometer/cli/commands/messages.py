@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `fathometer messages`."""
     add_options(parser, MessageOptions)
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the record")
-    parser.add_argument("--picture", type=Path, metavar="OUT", help="as .png, .pdf or .svg: draw the curves")
+    parser.add_argument("--picture", type=Path, metavar="OUT", help="draw the curves")
     parser.add_argument("-o", "--output", type=Path, metavar="PAGE", help="write the page, as of a run")
     parser.add_argument(
         "--machine", type=Path, metavar="MACHINE.json", help="a machine file whose entries of messages are replaced"

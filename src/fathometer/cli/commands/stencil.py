@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     own = {"default": equations[0], "choices": equations, "help": f"equation ({equations[0]})"}
     add_options(parser, StencilOptions, physics=own)
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the record")
-    parser.add_argument("--picture", type=Path, metavar="OUT", help="as .png, .pdf or .svg: draw the roofline")
+    parser.add_argument("--picture", type=Path, metavar="OUT", help="draw the roofline")
     argument_groups.add_ranks(parser)
 
 
