@@ -29,6 +29,7 @@ from fathometer.pictures.panel_layout import Labels
 from fathometer.pictures.plane import downsampled, grid_of, planes_of
 from fathometer.pictures.sheet import style
 from fathometer.seismic.model.synthetic import demo_model, reflectivity
+from fathometer.storage.traces.segy import GatherWriter
 from tests.support.cli_support import call
 
 ORIGIN = (100.0, -50.0, 0.0)
@@ -454,6 +455,34 @@ def test_picture_of_gathers_shows_the_first_shot(tmp_path, monkeypatch):
     np.testing.assert_allclose(positions, [-100.0, -60.0, -20.0, 20.0, 60.0, 100.0])
     assert (interval, start) == (pytest.approx(0.004), 0.0)
     assert title == "shots.segy: field record 7"
+
+
+@pytest.mark.parametrize(("rows", "columns", "fast"), [(3, 9, "x"), (3, 9, "y"), (1, 9, "x"), (1, 9, "y"), (5, 1, "x")])
+def test_of_receivers_on_lines_the_one_nearest_the_source_is_drawn(tmp_path, monkeypatch, rows, columns, fast):
+    """`rows` lines of `columns` receivers along `fast`."""
+    from fathometer.pictures import file_picture
+
+    number = np.arange(rows * columns)
+    along, across = 25.0 * (number % columns), 200.0 * (number // columns)
+    receivers = np.stack([along, across] if fast == "x" else [across, along], axis=1)
+    receivers = np.concatenate([receivers, np.full((len(number), 1), 5.0)], axis=1)
+    source = [60.0, 230.0, 5.0] if fast == "x" else [230.0, 60.0, 5.0]
+    monkeypatch.setattr(file_picture, "gather_picture", lambda *args, **kwargs: drawn.update(args=args, **kwargs))
+    drawn, traces = {}, np.repeat(number[:, None], 4, axis=1).astype(np.float32)
+    with GatherWriter(tmp_path / "shots.segy", 4, 0.004, len(number)) as writer:
+        writer.write(0, 7, source, receivers, traces)
+    picture_of(tmp_path / "a.png", "shots.segy", tmp_path)
+    _, shown, _, _, positions, title = drawn["args"]
+    lines = rows == 3
+    np.testing.assert_array_equal(shown[:, 0], np.arange(9, 18) if lines else number)
+    if lines:
+        np.testing.assert_array_equal(positions, 25.0 * np.arange(9))
+        other = "y" if fast == "x" else "x"
+        assert drawn["label"] == f"receiver {fast} (m)"
+        assert title == f"shots.segy: field record 7, the 9 traces at {other} = 200 m of 27"
+        assert len(drawn["geometry"][1]) == 27
+    else:
+        assert (drawn["label"], title) == ("offset (m)", "shots.segy: field record 7")
 
 
 def test_picture_of_a_section_and_of_nothing(tmp_path):

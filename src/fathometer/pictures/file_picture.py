@@ -9,7 +9,7 @@ import numpy as np
 
 from fathometer.base.errors import InputError
 from fathometer.pictures.display import Display
-from fathometer.pictures.gather import MOST_TRACES, gather_picture, signed_offsets
+from fathometer.pictures.gather import MOST_TRACES, gather_picture, receiver_line, signed_offsets
 from fathometer.pictures.panel_layout import CELLS, Labels
 from fathometer.pictures.plane import Grid, Plane, Values
 from fathometer.pictures.sheet import save
@@ -126,18 +126,26 @@ def axis_order(labels: Sequence[str] | None, dimensions: int, axes: str | None =
 
 
 def _shot_picture(path: Path, table: TraceTable, display: Display) -> None:
+    """The first shot; of one with several lines of receivers the line nearest the source."""
     same = (table.ffid == table.ffid[0]) & np.all(table.source == table.source[0], axis=1)
     shot = np.flatnonzero(same)
-    shot = shot[:: -(-len(shot) // MOST_TRACES)]
     receivers = table.receiver[shot]
-    offsets = signed_offsets(table.source[shot], receivers)
+    title, label = f"{table.path.name}: field record {table.ffid[0]}", "offset (m)"
+    across, line = receiver_line(table.source[0], receivers)
+    positions = signed_offsets(table.source[shot], receivers)
+    located = bool(np.any(positions))
+    if len(line) < len(shot):
+        title += f", the {len(line)} traces at {'xy'[across]} = {receivers[line[0], across]:g} m of {len(shot)}"
+        positions, label = receivers[:, 1 - across], f"receiver {'yx'[across]} (m)"
+    line = line[:: -(-len(line) // MOST_TRACES)]
     gather_picture(
         path,
-        read_traces(table.layout, shot),
+        read_traces(table.layout, shot[line]),
         table.interval,
-        float(table.delays[shot[0]]),
-        offsets if np.any(offsets) else None,
-        f"{table.path.name}: field record {table.ffid[0]}",
-        geometry=(table.source[:1], receivers) if np.any(offsets) else None,
+        float(table.delays[shot[line[0]]]),
+        positions[line] if located else None,
+        title,
+        label=label,
+        geometry=(table.source[:1], receivers) if located else None,
         display=display,
     )

@@ -28,6 +28,8 @@ Points = npt.NDArray[np.float64]
 CLIP_PERCENTILE = 98.0
 MOST_TRACES = 4800  # of one gather: twice what a picture shows
 FEW_TRACES = 60  # up to which a gather is drawn as wiggles
+SAME_LINE = 0.01  # m: receivers whose x or y differ less lie on one line
+LINE_RECEIVERS = 4  # of a line, on average at least: fewer are no lines
 REACH = 1.5  # distances of two traces, beyond which a wiggle is cut
 WIDTH, HEIGHT, MAP = 7.0, 6.0, 3.4  # inches
 EVEN_TOLERANCE = 0.05  # of the mean step, by which steps between even positions may differ
@@ -227,3 +229,16 @@ def signed_offsets(source: Points, receivers: Points) -> Points:
     axis = int(np.argmax(np.ptp(vectors, axis=0)))
     offsets: Points = np.hypot(vectors[:, 0], vectors[:, 1]) * np.where(vectors[:, axis] < 0.0, -1.0, 1.0)
     return offsets
+
+
+def receiver_line(source: Points, receivers: Points) -> tuple[int, npt.NDArray[np.intp]]:
+    """Which coordinate (0: x, 1: y) of a shot's receivers (n, 2 or more) is the same along lines of them, and those
+    (k,) of the line nearest the source, in their order; all where they form no such lines, or one."""
+    every = np.arange(len(receivers))
+    for across in (1, 0):
+        lines = np.round(receivers[:, across] / SAME_LINE)
+        places = np.unique(lines)
+        if 1 < len(places) <= len(every) / LINE_RECEIVERS:
+            nearest = places[np.argmin(np.abs(places * SAME_LINE - source[across]))]
+            return across, np.flatnonzero(lines == nearest)
+    return 1, every

@@ -10,11 +10,11 @@ from fathometer.base.errors import InputError
 from fathometer.base.formatting import thousands
 from fathometer.pictures.colours import symmetric_range
 from fathometer.pictures.display import Display
-from fathometer.pictures.gather import CLIP_PERCENTILE, FEW_TRACES, gather_words
+from fathometer.pictures.gather import CLIP_PERCENTILE, FEW_TRACES, gather_words, receiver_line
 from fathometer.pictures.plane import downsampled
 from fathometer.report.decimation import encoded
 from fathometer.runs.application import Panel
-from fathometer.seismic.page.map_panel import SAME_LINE, rounded
+from fathometer.seismic.page.map_panel import rounded
 from fathometer.seismic.page.run_data import FILES, RunData
 from fathometer.seismic.shots.loud_search import with_loud_traces
 from fathometer.seismic.shots.modelled import ModelledTraces, modelled_traces
@@ -28,7 +28,7 @@ def gather_panel(run: RunData) -> Panel:
     """The middle shot: all its traces of a 2D line, or those of the receiver line nearest the source."""
     acquisition = run.acquisition()
     shot = acquisition.shots[len(acquisition.shots) // 2]
-    chosen, description = _receiver_line(shot)
+    along, chosen, description = _receiver_line(shot)
     chosen = chosen[:: -(-len(chosen) // MOST_TRACES) or 1]
     with ledger.file(FILES, "read"):
         if "shots" in run.files:
@@ -44,7 +44,7 @@ def gather_panel(run: RunData) -> Panel:
     shown, (_, fold) = downsampled(traces, MOST_SAMPLES)
     clip = symmetric_range([shown], CLIP_PERCENTILE)
     codes = np.clip(np.rint(128 + 127 * shown / clip), 1, 255).astype(np.uint8)
-    x = shot.receivers[chosen, 0]
+    x = shot.receivers[chosen, along]
     steps = np.diff(x)
     monotonic = len(x) > 1 and bool(np.all(steps > 0) or np.all(steps < 0))
     words = gather_words(len(chosen), Display())
@@ -54,7 +54,7 @@ def gather_panel(run: RunData) -> Panel:
         "caption": f"{description} {words[:1].upper()}{words[1:]}.",
         "wiggles": len(chosen) <= FEW_TRACES,
         "scale": {"low": thousands(f"{-clip:,.3g}"), "high": thousands(f"{clip:,.3g}"), "label": "amplitude"},
-        "label": "receiver x (m)" if monotonic else "channel",
+        "label": f"receiver {'xy'[along]} (m)" if monotonic else "channel",
         "x": rounded(x) if monotonic else shot.channel[chosen].tolist(),
         "time": [acquisition.start + (fold - 1) / 2 * acquisition.sample_interval, fold * acquisition.sample_interval],
         "shape": list(codes.T.shape),
@@ -72,14 +72,16 @@ def _modelled(
     return traces
 
 
-def _receiver_line(shot: Shot) -> tuple[npt.NDArray[np.int64], str]:
-    """The receivers (n,) of a shot that are shown, indices into shot.receivers, and a description of them."""
-    whole = np.arange(len(shot.receivers), dtype=np.int64)
-    lines = np.unique(np.round(shot.receivers[:, 1] / SAME_LINE).astype(np.int64))
-    source = f"Source at x = {shot.source[0]:g} m"
-    if len(lines) == 1 or len(lines) > len(whole) / 2:
-        return whole, f"{source}, {len(whole)} traces."
-    source += f", y = {shot.source[1]:g} m"
-    nearest = lines[np.argmin(np.abs(lines * SAME_LINE - shot.source[1]))]
-    on_line = np.flatnonzero(np.round(shot.receivers[:, 1] / SAME_LINE).astype(np.int64) == nearest)
-    return on_line, f"{source}; the {len(on_line)} traces of the line y = {nearest * SAME_LINE:g} m, of {len(whole)}."
+def _receiver_line(shot: Shot) -> tuple[int, npt.NDArray[np.intp], str]:
+    """Along which coordinate (0: x, 1: y) the receivers that are shown follow each other, which they are (n,), indices
+    into shot.receivers, and a description of them."""
+    across, line = receiver_line(shot.source, shot.receivers)
+    source, whole = f"Source at x = {shot.source[0]:g} m", len(shot.receivers)
+    if len(line) == whole:
+        return 0, line, f"{source}, {whole} traces."
+    place = f"{'xy'[across]} = {shot.receivers[line[0], across]:g} m"
+    return (
+        1 - across,
+        line,
+        f"{source}, y = {shot.source[1]:g} m; the {len(line)} traces of the line {place}, of {whole}.",
+    )

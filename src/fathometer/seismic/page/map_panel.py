@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fathometer.base.errors import FathometerError, InputError
+from fathometer.pictures.gather import SAME_LINE
 from fathometer.report.decimation import span
 from fathometer.runs.application import Panel
 from fathometer.seismic.page.run_data import RunData
@@ -17,7 +18,6 @@ from fathometer.seismic.shots.shot import Shot
 MOST_MARKS = 2500  # receivers on a map
 MOST_SEEN = 500_000  # receivers among which those on a map are chosen
 MOST_LINES = 60  # shots of a 2D line whose receivers are shown
-SAME_LINE = 0.01  # m: receivers whose y differ less lie on one line
 
 
 Outline = list[list[float]]  # first and last x, first and last y, m
