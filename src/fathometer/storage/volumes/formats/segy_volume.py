@@ -90,8 +90,9 @@ class SegyVolume(BlockReader):
         survey = _survey(self._layout, head, lengths)
         delay = scaled(head["delay"][:1], head["time_scalar"][:1] * (self._layout.revision >= 1))
         depths = Depths() if in_time else _depths(self._layout, text, head)
-        known = depths.first is not None and depths.step is not None
-        self.depths = (depths.first, depths.step) if known else None  # m, as `times`, of a volume in depth
+        self.depths: tuple[float, float] | None = None  # m, as `times`, of a volume in depth
+        if depths.first is not None and depths.step is not None:
+            self.depths = (depths.first, depths.step)
         beside = (None,) * len(lengths)
         firsts = () if depths.first is None else (*beside, depths.first)
         partial = () if depths.step is None else (*beside, depths.step)
