@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 import pytest
 from pydantic import Field
 
-from fathometer.base.errors import InputError, did_you_mean
+from fathometer.base.errors import InputError
+from fathometer.base.meant import did_you_mean, file_meant, nearest
 from fathometer.base.option_types import choices_of, operations
 from fathometer.config.constraints import Allowed, choices
 from fathometer.config.input_file import InputFile, validated
@@ -107,3 +108,35 @@ def test_lists_on_the_command_line(read, text):
 def test_what_is_far_from_all_is_told_nothing():
     assert did_you_mean("xyz", ["north", "south"]) == ""
     assert did_you_mean("noth", ["north", "south"], "'") == "; did you mean 'north'?"
+
+
+@pytest.mark.parametrize(
+    ("word", "known", "meant"),
+    [
+        ("color", ["centre", "colour"], "colour"),
+        ("colour", ["center", "color"], "color"),
+        ("center", ["entry", "centre"], "centre"),
+        ("source-normalized", ["cross-correlation", "source-normalised"], "source-normalised"),
+        ("meters", ["metres", "feet"], "metres"),
+        ("gray", ["green", "grey"], "grey"),
+        ("optimized", ["taylor", "optimised"], "optimised"),
+        ("modeling", ["model", "modelling"], "modelling"),
+        ("analyze", ["analyse", "archive"], "analyse"),
+        ("Peak Frequency", ["rise_time", "peak_frequency"], "peak_frequency"),
+        ("time-migrate", ["migrate", "migrate-time"], "migrate-time"),
+        ("f0", ["kind", "peak_frequency"], "peak_frequency"),
+        ("nx", ["cells", "size"], "cells"),
+        ("rtm", ["model", "migrate"], "migrate"),
+        ("dx", ["vp", "origin"], None),
+    ],
+)
+def test_other_spellings_and_words_of_other_programs(word, known, meant):
+    assert nearest(word, known) == meant
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    for name in ("survey.toml", "surveys.txt", "vp.npy"):
+        (tmp_path / name).touch()
+    assert file_meant(tmp_path / "Surveys.toml") == f"; did you mean {tmp_path / 'survey.toml'}?"
+    assert file_meant(tmp_path / "density.npy") == ""
+    assert file_meant(tmp_path / "none" / "vp.npy") == ""

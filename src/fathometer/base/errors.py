@@ -1,9 +1,8 @@
 """Exceptions of the program and their exit codes; how their messages quote what stands in files."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from difflib import get_close_matches
 
 LONGEST_NAME, LONGEST_MESSAGE = 200, 2000  # letters
 
@@ -20,13 +19,6 @@ def shortened(text: object, most: int = LONGEST_NAME) -> str:
 
 def _escaped(letter: str) -> str:
     return " " if letter in "\n\r\t" else letter.encode("unicode_escape").decode()
-
-
-def did_you_mean(word: object, known: Iterable[str], quote: str = "") -> str:
-    """The end of a message about a word that is none of those that are known: which of them is near it; "" where none
-    is. quote: the mark around it."""
-    near = get_close_matches(str(word), list(known), 1, 0.6)
-    return f"; did you mean {quote}{near[0]}{quote}?" if near else ""
 
 
 class FathometerError(Exception):

@@ -11,7 +11,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from fathometer.base.errors import InputError, did_you_mean
+from fathometer.base.errors import InputError
+from fathometer.base.meant import did_you_mean
 
 OPERATIONS = ("write", "read")
 MOST_DIGITS = 9  # of a whole number

@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from fathometer.base.errors import InputError, did_you_mean
+from fathometer.base.errors import InputError
+from fathometer.base.meant import did_you_mean
 from fathometer.cli import commands
 from fathometer.cli.command import Command
 from fathometer.cli.error_lines import print_error_once

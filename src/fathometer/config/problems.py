@@ -1,13 +1,12 @@
 """One line for an error of an input file: the key and its place, what was found, what is allowed."""
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
-from fathometer.base.errors import did_you_mean
+from fathometer.base.meant import did_you_mean, nearest
 from fathometer.base.names import visible_name
 from fathometer.config.constraints import choices, constraint
 from fathometer.config.table import NO_QUANTITY
@@ -106,18 +105,18 @@ def _unknown(place: Place, values: Mapping[str, Any], root: type[BaseModel]) -> 
     known = list(model.model_fields) if model is not None else []
     if not parents:
         known_words = ", ".join(f"[{section}]" for section in known)
-        near = get_close_matches(key, known, 1, 0.5)
+        near = nearest(key, known, 0.5)
         homes = [section for section in known if key in _keys(root.model_fields[section])]
         if isinstance(values.get(key), Mapping) or not homes:
-            hint = f"did you mean [{near[0]}]?" if near else f"known: {known_words}"
+            hint = f"did you mean [{near}]?" if near else f"known: {known_words}"
             return f"[{key}]: unknown section; {hint}"
         return f"{key}: unknown outside a section; it belongs to [{homes[0]}]"
-    near = get_close_matches(key, known, 1, 0.5)
+    near = nearest(key, known, 0.5)
     homes = [section for section in root.model_fields if key in _keys(root.model_fields[section])]
     if homes and parents != [homes[0]] and key not in known:
         hint = f"it belongs to [{homes[0]}]"
     elif near:
-        hint = f"did you mean {near[0]}?"
+        hint = f"did you mean {near}?"
     else:
         hint = f"known: {', '.join(known)}"
     return f"{_name(place, root)}: unknown key; {hint}"

@@ -12,7 +12,7 @@ from annotated_types import Ge, Gt, Le, MinLen
 from pydantic import AfterValidator, Field, model_validator
 
 from fathometer.apps.farm.forms import names_in
-from fathometer.base.errors import did_you_mean
+from fathometer.base.meant import did_you_mean
 from fathometer.config.constraints import Allowed
 from fathometer.config.input_file import InputFile
 from fathometer.config.table import Table, key, not_allowed, section

@@ -11,7 +11,8 @@ from pydantic import model_validator
 
 from fathometer.apps.flow.solver.model import LARGEST_COURANT
 from fathometer.apps.flow.solver.sides import SIDES
-from fathometer.base.errors import InputError, did_you_mean, shortened
+from fathometer.base.errors import InputError, shortened
+from fathometer.base.meant import did_you_mean
 from fathometer.config.constraints import Allowed
 from fathometer.config.input_file import InputFile
 from fathometer.config.quantities import Coordinate, Diffusivity, SimulatedTime

@@ -11,7 +11,7 @@ from annotated_types import Ge, Le, MinLen
 from pydantic import model_validator
 
 from fathometer.apps.reactive.chemistry.constraints import ConstraintTable
-from fathometer.base.errors import did_you_mean
+from fathometer.base.meant import did_you_mean
 from fathometer.config.constraints import Allowed
 from fathometer.config.input_file import InputFile, load_input
 from fathometer.config.quantities import CellSize, Coordinate, Density, Diffusivity, Distance, SimulatedTime, Tolerance

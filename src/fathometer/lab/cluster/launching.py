@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from fathometer.base.errors import InputError, did_you_mean
+from fathometer.base.errors import InputError
+from fathometer.base.meant import did_you_mean
 from fathometer.lab.cluster.spec import node_names
 from fathometer.lab.cluster.state import ENTER
 from fathometer.launch.mpirun import MpiRun

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from fathometer.base.errors import FathometerError, InputError, did_you_mean
+from fathometer.base.errors import FathometerError, InputError
+from fathometer.base.meant import did_you_mean
 from fathometer.base.own_program import with_own_program
 from fathometer.lab.cluster.launching import entered, mpirun_words, ranks_of_nodes
 from fathometer.lab.cluster.making import require_outside

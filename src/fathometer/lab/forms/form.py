@@ -19,7 +19,8 @@ from pathlib import Path
 from string import Template
 from typing import Annotated
 
-from fathometer.base.errors import InputError, did_you_mean, shortened
+from fathometer.base.errors import InputError, shortened
+from fathometer.base.meant import did_you_mean
 from fathometer.config.table import Table, key
 from fathometer.config.types import Loose
 

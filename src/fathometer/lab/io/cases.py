@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from fathometer.base.errors import InputError, did_you_mean
+from fathometer.base.errors import InputError
+from fathometer.base.meant import did_you_mean
 from fathometer.storage.volumes.registry import BY_SUFFIX, Format
 from fathometer.storage.volumes.strategy import AUTO, DATATYPES, NAMES, ROOT, SHARED, WAVELET, Strategy
 

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from fathometer.base.errors import FathometerError, InputError, did_you_mean
+from fathometer.base.errors import FathometerError, InputError
+from fathometer.base.meant import did_you_mean
 from fathometer.lab.messages.cases import ALGORITHMS_OF
 
 if TYPE_CHECKING:

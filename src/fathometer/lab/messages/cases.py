@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
-from fathometer.base.errors import InputError, did_you_mean
+from fathometer.base.errors import InputError
+from fathometer.base.meant import did_you_mean
 from fathometer.parallel.collectives import LARGEST_MESSAGE
 
 Buffers = Literal["warm", "cold"]

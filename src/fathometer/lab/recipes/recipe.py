@@ -16,7 +16,6 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, Protocol, Self, TypeVar
@@ -24,7 +23,8 @@ from typing import Annotated, Any, Literal, Protocol, Self, TypeVar
 from annotated_types import MinLen
 from pydantic import model_validator
 
-from fathometer.base.errors import InputError, did_you_mean, shortened
+from fathometer.base.errors import InputError, shortened
+from fathometer.base.meant import did_you_mean, nearest
 from fathometer.base.own_program import FATHOMETER, with_own_program
 from fathometer.config.constraints import Allowed
 from fathometer.config.input_file import InputFile, read_toml, validated
@@ -138,8 +138,8 @@ class Recipe(InputFile):
         known = {parameter.name: parameter for parameter in self.parameter}
         for name in given:
             if name not in known:
-                near = get_close_matches(name, known, 1, 0.5)
-                hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(known) or 'none'}"
+                near = nearest(name, known, 0.5)
+                hint = f"did you mean {near}?" if near else f"known: {', '.join(known) or 'none'}"
                 raise InputError(f"{name}: no parameter of the recipe {self.name}; {hint}")
         values: dict[str, Value | Sequence[Value]] = {}
         for name, parameter in known.items():
@@ -279,8 +279,8 @@ def load_recipe(reference: str, directory: Path) -> Recipe:
     elif reference in recipes():
         path = COLLECTION / f"{reference}.toml"
     else:
-        near = get_close_matches(reference, recipes(), 1, 0.5)
-        hint = f"did you mean {near[0]}? " if near else ""
+        near = nearest(reference, recipes(), 0.5)
+        hint = f"did you mean {near}? " if near else ""
         known = ", ".join(recipes())
         raise InputError(
             f"recipe: found {shortened(reference, 40)}; {hint}allowed: the path of a TOML file, or {known}"

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from difflib import get_close_matches
 
 from fathometer.base.errors import InputError, shortened
+from fathometer.base.meant import nearest
 
 Value = bool | int | float | str
 Values = Mapping[str, Value | Sequence[Value]]  # a sequence: of words
@@ -108,6 +108,6 @@ def _checked(match: re.Match[str], word: str) -> re.Match[str]:
 
 
 def _unknown(name: str, word: str, known: Sequence[str]) -> InputError:
-    near = get_close_matches(name, known, 1, 0.6)
-    hint = f"did you mean {{{near[0]}}}?" if near else f"known: {', '.join(known) or 'none'}"
+    near = nearest(name, known, 0.6)
+    hint = f"did you mean {{{near}}}?" if near else f"known: {', '.join(known) or 'none'}"
     return InputError(f"{shortened(word, 60)}: unknown name {{{name}}}; {hint}")

@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from fathometer.base.errors import InputError, did_you_mean, naming, shortened
+from fathometer.base.errors import InputError, naming, shortened
+from fathometer.base.meant import did_you_mean
 from fathometer.config.problems import first_problem
 from fathometer.config.table import Table
 from fathometer.lab.studies.builds import BUILD

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fathometer.base.errors import InputError, did_you_mean
+from fathometer.base.errors import InputError
+from fathometer.base.meant import did_you_mean
 from fathometer.lab.cluster.spec import ClusterSpec
 from fathometer.lab.recipes.expression import Value
 from fathometer.lab.studies.design import text_of

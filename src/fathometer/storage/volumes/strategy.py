@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from fathometer.base.errors import InputError, did_you_mean
+from fathometer.base.errors import InputError
+from fathometer.base.meant import did_you_mean
 
 AUTO = "auto"  # the first strategy of the format
 ROOT = "root-broadcast"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from fractions import Fraction
 
 import numpy as np
@@ -14,7 +13,8 @@ from fathometer.apps.reactive.chemistry.basis import Equation, Formation, basis_
 from fathometer.apps.reactive.chemistry.data_file import Chemistry, Mineral, Species
 from fathometer.apps.reactive.chemistry.reaction import Reaction
 from fathometer.apps.reactive.chemistry.system import ChemicalSystem, Floats
-from fathometer.base.errors import InputError, did_you_mean, naming, shortened
+from fathometer.base.errors import InputError, naming, shortened
+from fathometer.base.meant import did_you_mean, nearest
 
 
 @dataclass(frozen=True)
@@ -105,8 +105,8 @@ def _check_named(what: str, names: Sequence[str], known: Mapping[str, object]) -
     """Each is known, and none stands there twice."""
     for place, name in enumerate(names):
         if name not in known:
-            near = get_close_matches(name, known, 1, 0.5)
-            hint = f"did you mean {near[0]}?" if near else f"allowed: {', '.join(known) or 'none'}"
+            near = nearest(name, known, 0.5)
+            hint = f"did you mean {near}?" if near else f"allowed: {', '.join(known) or 'none'}"
             raise InputError(f'{what}: found "{shortened(name, 40)}"; {hint}')
         if name in names[:place]:
             raise InputError(f'{what}: found "{name}" twice; allowed: names of which each is used once')

@@ -18,7 +18,8 @@ from fathometer.apps.reactive.chemistry.constraints import (
     words_of,
 )
 from fathometer.apps.reactive.chemistry.system import ChemicalSystem, Floats
-from fathometer.base.errors import InputError, did_you_mean, naming
+from fathometer.base.errors import InputError, naming
+from fathometer.base.meant import did_you_mean
 
 ACID = "H+"
 
