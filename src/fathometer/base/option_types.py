@@ -50,6 +50,13 @@ def percentile(text: str) -> float:
     return number
 
 
+def integer(text: str) -> int:
+    """An integer of up to nine digits, which its reader checks."""
+    if not re.fullmatch(rf"[+-]?[0-9]{{1,{MOST_DIGITS}}}", text):
+        raise argparse.ArgumentTypeError(f"found {text}; allowed: a whole number of at least 1")
+    return int(text)
+
+
 def counts(text: str) -> tuple[int, ...]:
     """Whole numbers from 1 with commas between, each once."""
     return tuple(dict.fromkeys(count(part.strip()) for part in text.split(",")))

@@ -57,7 +57,9 @@ def _load(name: str, run_options: OptionsOf | None, options: Options) -> Any:
     """The input, and the modules that its run needs. Options that contradict each other are told before."""
     if run_options is not None:
         run_options(options)
-    return registry.of_command(name).load(options.survey, options.set, name)
+    application = registry.of_command(name)
+    registry.require_kind(options.survey, application)
+    return application.load(options.survey, options.set, name)
 
 
 def _run_input(name: str, run_options: OptionsOf | None, call: RankCall) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from fathometer.base.option_types import folder, sample_interval
+from fathometer.base.option_types import folder, integer, sample_interval
 
 CLUSTER = "default"  # the name of a cluster that is given none
 
@@ -133,8 +133,8 @@ def add_rank_alias(parser: argparse.ArgumentParser, number: Callable[[str], int]
 
 def add_ranks(parser: argparse.ArgumentParser) -> None:
     """Of commands that run on ranks."""
-    add_rank_count(parser, int, "start N MPI ranks (default: as launched, or 1)")
-    parser.add_argument("--threads", type=int, metavar="T", help="threads a rank (default: all its cores)")
+    add_rank_count(parser, integer, "start N MPI ranks (default: as launched, or 1)")
+    parser.add_argument("--threads", type=integer, metavar="T", help="threads a rank (default: all its cores)")
     parser.add_argument(
         "--bind",
         choices=("cores", "none"),

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from fathometer.base.errors import InputError
-from fathometer.base.meant import did_you_mean
+from fathometer.base.meant import did_you_mean, nearest
 from fathometer.cli import commands
 from fathometer.cli.command import Command
 from fathometer.cli.error_lines import print_error_once
@@ -71,6 +71,8 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print the line; exit code 2."""
+        if message.endswith("are required: ACTION"):
+            message += f"; allowed: {', '.join(_actions(self))}"
         sys.exit(print_error_once(InputError(f"{message} (see {self.prog} --help)")))
 
     def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def]
@@ -85,9 +87,23 @@ class Parser(argparse.ArgumentParser):
         choices = action.choices
         if choices is not None and value not in choices:
             words = [str(choice) for choice in choices]
-            raise argparse.ArgumentError(
-                action, f"invalid choice: {value!r} (choose from {', '.join(words)}){did_you_mean(str(value), words)}"
-            )
+            meant = did_you_mean(str(value), words) or _action_meant(str(value), choices)
+            raise argparse.ArgumentError(action, f"invalid choice: {value!r} (choose from {', '.join(words)}){meant}")
+
+
+def _action_meant(word: str, choices: Any) -> str:
+    """The end of a message about a word that is none of these commands, where it is an action of one of them."""
+    if not isinstance(choices, Mapping):
+        return ""
+    actions = {action: f"{group} {action}" for group in GROUPS for action in _actions(choices.get(group))}
+    near = nearest(word, actions)
+    return "" if near is None else f"; did you mean {actions[near]}?"
+
+
+def _actions(group: argparse.ArgumentParser | None) -> list[str]:
+    """The actions of a command of two words; none of another one."""
+    found = [action.choices for action in group._actions] if group is not None else []
+    return [str(name) for choices in found if isinstance(choices, Mapping) for name in choices]
 
 
 class PrintVersion(argparse.Action):

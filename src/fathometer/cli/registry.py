@@ -12,7 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from fathometer.base.errors import FathometerError
+from fathometer.base.errors import FathometerError, InputError
 from fathometer.base.references import referred
 from fathometer.base.regular_file import read_regular
 from fathometer.runs import restart_hint
@@ -89,6 +89,25 @@ def kind_of(path: Path) -> str:
     if app.identity.name == "seismic" and "gathers" not in sections["acquisition"]:
         return "modelling"
     return app.identity.name
+
+
+def require_kind(path: Path | None, own: Application) -> None:
+    """Raises InputError where a file has the sections of another application's input files and not those of `own`."""
+    sections = _sections(path).keys() if path is not None else frozenset()
+    needed = own.identity.sections
+    if path is None or needed <= sections:
+        return
+    other = of_input(path)
+    if other.identity.sections <= sections:
+        names = " or ".join(f"`fathometer {command}`" for command in other.identity.commands)
+        raise InputError(
+            f"{path}: is an input file of {names}, as it has {_listed(other.identity.sections)}; needed here: one with "
+            f"{_listed(needed)}"
+        )
+
+
+def _listed(sections: frozenset[str]) -> str:
+    return ", ".join(f"[{section}]" for section in sorted(sections))
 
 
 def files_read_by(path: Path) -> list[Path]:

@@ -132,7 +132,9 @@ class RestartableCommand:
 
     def load(self, options: Options) -> Any:
         """The input, None of the demo; the modules that its run needs are imported."""
-        return registry.application(self.name).load(options.survey, options.set, self.name)
+        application = registry.application(self.name)
+        registry.require_kind(options.survey, application)
+        return application.load(options.survey, options.set, self.name)
 
     def resume_hint(self, options: Options) -> str:
         """What to tell people when it was interrupted: see Application. Of the demo, which cannot be resumed, that its

@@ -8,10 +8,12 @@ from typing import Any, TypeVar
 from pydantic import PrivateAttr, ValidationError
 
 from fathometer.base.errors import InputError
+from fathometer.base.meant import file_meant
 from fathometer.base.regular_file import read_regular
 from fathometer.config.problems import first_problem
 from fathometer.config.settings import with_settings
 from fathometer.config.table import Table
+from fathometer.config.toml_problems import toml_problem
 
 
 class InputFile(Table):
@@ -71,10 +73,14 @@ def read_toml(path: Path, what: str) -> dict[str, Any]:
         text = read_regular(path).decode("utf-8")
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
-        raise InputError(f"{path}: cannot read {what}: {reason}") from None
+        meant = file_meant(path) if isinstance(error, FileNotFoundError) else ""
+        raise InputError(f"{path}: cannot read {what}: {reason}{meant}") from None
     except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not text in UTF-8 (byte {error.start}); allowed: a TOML file") from None
+        raise InputError(
+            f"{path}: not text in UTF-8 (byte {error.start}); needed: {what}, a text in TOML; `fathometer info {path}` "
+            "says what a file of data holds"
+        ) from None
     try:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # also an integer or a nesting too long for Python
-        raise InputError(f"{path}: not valid TOML: {error}") from None
+        raise InputError(f"{path}: not valid TOML: {toml_problem(error, text)}") from None

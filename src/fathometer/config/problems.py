@@ -1,5 +1,6 @@
 """One line for an error of an input file: the key and its place, what was found, what is allowed."""
 
+import re
 from collections.abc import Mapping
 from typing import Any, get_args, get_origin
 
@@ -73,8 +74,25 @@ def _meant(place: Place, values: Mapping[str, Any], field: FieldInfo | None) -> 
     """Which of the choices of a key, where it has some, was meant by its value, or by a text of its list."""
     known = choices(field.annotation, field.metadata) if field is not None else []
     value = _get(place, values)
+    if field is not None and (hint := _written(place, value, field)):
+        return hint
     found = [text for text in (value if isinstance(value, list) else [value]) if isinstance(text, str)]
     return next((meant for text in found if text not in known and (meant := did_you_mean(text, known, QUOTE))), "")
+
+
+def _written(place: Place, value: Any, field: FieldInfo) -> str:
+    """How a value is written that has the right contents in another notation."""
+    words = constraint(field.annotation, field.metadata)
+    models = _models(field.annotation)
+    if isinstance(value, str) and re.match(r"(or )?(a|an|an even) (number|integer)", words) and not models:
+        return "; a number stands without quotes and unit" if re.match(r"\s*[+-]?\.?\d", value) else ""
+    if isinstance(value, str) and value in _tags(models):
+        return f'; did you mean {{kind = "{value}"}}?'
+    if isinstance(value, Mapping) and words.startswith("a list of tables"):
+        return f"; a table of a list is written [[{_dotted(place)}]]"
+    if isinstance(value, list) and value and all(isinstance(one, Mapping) for one in value) and models:
+        return f"; it is one table, written [{_dotted(place)}]"
+    return ""
 
 
 def _name(place: Place, root: type[BaseModel]) -> str:

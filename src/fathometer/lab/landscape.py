@@ -11,6 +11,7 @@ from typing import Any
 
 from fathometer.base.errors import InputError, naming, shortened
 from fathometer.base.formatting import NONE, thousands
+from fathometer.base.meant import did_you_mean
 from fathometer.config.input_file import read_toml
 from fathometer.lab.printed_arithmetic import check_of, disagreements
 
@@ -65,6 +66,7 @@ class Landscape:
             if name not in known:
                 raise InputError(
                     f"columns: unknown column {shortened(name, 60)} of {self.id}; known: {', '.join(known)}"
+                    f"{did_you_mean(name, known)}"
                 )
         if not names:
             return self

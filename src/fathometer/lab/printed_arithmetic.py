@@ -14,6 +14,7 @@ from decimal import Decimal
 from typing import Any
 
 from fathometer.base.errors import InputError
+from fathometer.base.meant import did_you_mean
 from fathometer.lab.recipes import expression
 
 Value = str | int | float
@@ -52,7 +53,7 @@ def disagreements(
     for check in checks:
         for name in (check.column, *check.reference, *check.within):
             if name not in names:
-                raise InputError(f"checks: unknown column {name}; known: {', '.join(names)}")
+                raise InputError(f"checks: unknown column {name}; known: {', '.join(names)}{did_you_mean(name, names)}")
         read = expression.read(check.expression)
         place = names.index(check.column)
         for number, row in enumerate(rows):

@@ -203,7 +203,8 @@ def choose_ranks(
         if wanted[0] * wanted[1] * wanted[2] != size:
             raise InputError(
                 f"{name}: {asked} is for {wanted[0] * wanted[1] * wanted[2]} ranks, "
-                f"but {size} {'is' if size == 1 else 'are'} running"
+                f"but {size} {'is' if size == 1 else 'are'} running; "
+                f'allowed: --ranks {wanted[0] * wanted[1] * wanted[2]}, or "auto"'
             )
         if not _fits(shape, wanted, thinnest):
             most = [max(1, shape[a] // _each_axis(thinnest)[a]) for a in axes]

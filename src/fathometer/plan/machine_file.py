@@ -19,6 +19,7 @@ from annotated_types import Ge, Le, MinLen
 from pydantic import ValidationError, model_validator
 
 from fathometer.base.errors import InputError
+from fathometer.base.meant import file_meant
 from fathometer.base.regular_file import read_regular
 from fathometer.config.problems import first_problem
 from fathometer.config.table import Table, key
@@ -502,7 +503,8 @@ def load_machine(path: Path) -> Machine:
     try:
         values = json_values(read_regular(path).decode("utf-8"))
     except OSError as error:
-        raise InputError(f"{path}: cannot be read: {(error.strerror or str(error)).lower()}") from None
+        meant = file_meant(path) if isinstance(error, FileNotFoundError) else ""
+        raise InputError(f"{path}: cannot be read: {(error.strerror or str(error)).lower()}{meant}") from None
     except ValueError as error:
         raise InputError(f"{path}: not JSON: {error}") from None
     if not isinstance(values, dict) or "schema_version" not in values or "rates" not in values:

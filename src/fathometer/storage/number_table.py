@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from fathometer.base import ledger
 from fathometer.base.errors import InputError
+from fathometer.base.meant import did_you_mean
 from fathometer.storage.probe import PARQUET as PARQUET_READ
 from fathometer.storage.probe import probe
 from fathometer.storage.reading import decoding, readable, reading
@@ -57,7 +58,8 @@ def _chosen(path: Path, found: list[str], names: Collection[str]) -> dict[str, i
     if not chosen:
         told = ", ".join(repr(name[:40]) for name in found[:_MOST_NAMES])
         told = f"the columns {told}" if any(found) else "no columns"
-        raise InputError(f"{path}: found {told}; known: {', '.join(names)}")
+        meant = next((words for name in found[:_MOST_NAMES] if (words := did_you_mean(name, names))), "")
+        raise InputError(f"{path}: found {told}; known: {', '.join(names)}{meant}")
     return chosen
 
 

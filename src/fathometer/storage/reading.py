@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from fathometer.base.errors import FathometerError, InputError, shortened
+from fathometer.base.meant import file_meant
 
 
 def readable(path: Path) -> Path:
@@ -20,6 +21,8 @@ def readable(path: Path) -> Path:
     with reading(path):
         if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe would wait for its writer
             raise InputError(f"{path}: is not a file")
+        if not path.stat().st_size:
+            raise InputError(f"{path}: is empty: 0 bytes; needed: a file with its contents, written to its end")
         os.close(os.open(path, os.O_RDONLY | os.O_NONBLOCK))
     return path
 
@@ -35,7 +38,7 @@ def reading(path: Path) -> Iterator[None]:
     except FathometerError:
         raise
     except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
+        raise InputError(f"{path}: no such file{file_meant(path)}") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
     except MemoryError:

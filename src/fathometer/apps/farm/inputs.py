@@ -11,6 +11,7 @@ from typing import Any
 from fathometer.apps.farm.farm_file import CommandTable, FarmFile, FastaTasks, TasksTable
 from fathometer.apps.farm.forms import names_in
 from fathometer.base.errors import InputError
+from fathometer.base.meant import file_meant
 from fathometer.storage.fingerprint import FileState
 
 INTERPRETERS = re.compile(r"(?:python|pypy|perl|ruby|lua)[\d.]*|(?:da|ba|z|k)?sh|Rscript|julia|node|octave(?:-cli)?")
@@ -75,7 +76,9 @@ def _files(input: FarmFile, table: TasksTable) -> dict[str, Path]:
     for name in (*table.input_files().values(), *table.files):
         path = input.place(name)
         if not path.is_file():
-            raise InputError(f"{input.path}: [[tasks]]: found no file {path}; needed: one that can be read")
+            raise InputError(
+                f"{input.path}: [[tasks]]: found no file {path}; needed: one that can be read{file_meant(path)}"
+            )
         found[name] = path
     script = next(iter(table.words[1:2]), "")
     interpreted = program is not None and INTERPRETERS.fullmatch(program.name) is not None

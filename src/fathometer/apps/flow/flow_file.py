@@ -301,7 +301,9 @@ class IncompressibleFile(InputFile):
         there = self._there
         for name in self.output.variables or ():
             if name not in there:
-                raise ValueError(f'[output] variables: found "{name}"; allowed: {", ".join(there)}')
+                raise ValueError(
+                    f'[output] variables: found "{name}"; allowed: {", ".join(there)}{did_you_mean(name, there)}'
+                )
         if not set(self.variables) - set("xyz"):
             raise ValueError(
                 f"[output] variables: found {', '.join(self.variables)} alone; needed: one of the flow, such as u"

@@ -58,7 +58,8 @@ class LevelsTable(Table):
     def _grows(self) -> Self:
         if self.top is not None and self.top > self.depth / self.count * (1 + 1e-12):
             raise ValueError(
-                f"top: found {self.top:g}; allowed: up to {self.depth / self.count:g} m, the mean thickness of a level"
+                f"top: found {self.top:g}; allowed: up to {self.depth / self.count:g} m, the mean thickness of a level "
+                f"(depth, {self.depth:g} m, over count)"
             )
         if self.top is not None and self.count == 1 and self.top < self.depth:
             raise ValueError(f"top: found {self.top:g}, of one level; allowed: its depth, {self.depth:g} m")

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from fathometer.base.errors import FathometerError, InputError
+from fathometer.base.meant import did_you_mean
 from fathometer.base.option_types import count
 from fathometer.cli.command import Command, Options
 from fathometer.cli.output import require_writable
@@ -63,7 +64,7 @@ def run(options: Options) -> None:
             raise InputError(f"--of: missing; needed: one of {', '.join(names)}")
         name = options.of if options.of is not None else names[0]
         if name not in names:
-            raise InputError(f'--of: found "{name}"; allowed: {", ".join(names)}')
+            raise InputError(f'--of: found "{name}"; allowed: {", ".join(names)}{did_you_mean(name, names)}')
         _write(options.output, merged(results, results.farm["tasks"][names.index(name)], options.partial))
 
 

@@ -19,10 +19,30 @@ if TYPE_CHECKING:
     from fathometer.seismic.kirchhoff.velocities.description import PicksDescription
     from fathometer.storage.describe import Description
 
-DESCRIPTION = """\
-Say what files hold: .rsf, .npy, .npz:key, .h5:path, .nc:variable, .zarr, .segy, .su, .blocks, the index of a
-survey, .parquet, and velocity picks, .txt and .csv. SEG-Y, SU and HDF5 are known by their content where the suffix
-is no format's, HDF5 also under that of another volume format."""
+NEWLINE = "\n"
+
+# Kinds of files, and the suffixes of each.
+KINDS = (
+    ("volumes (models, images)", ".rsf .npy .npz:key .nc:variable .h5:path .hdf5:path .zarr .blocks .segy .sgy"),
+    ("gathers", ".segy .sgy .su"),
+    ("the index of a survey", ".parquet"),
+    ("velocity picks", ".txt .csv"),
+)
+# What says what other files hold, by suffix.
+ELSEWHERE = {
+    ".toml": "an input file; `fathometer plan` says what its run will cost",
+    ".json": "a record or a measured machine; `fathometer report` makes the page of a run's record",
+    ".html": "a page; a browser shows it",
+    ".png": "a picture; any viewer shows it",
+}
+
+DESCRIPTION = f"""\
+Say what files hold:
+
+{NEWLINE.join(f"  {kind:<26}{suffixes}" for kind, suffixes in KINDS)}
+
+SEG-Y, SU and HDF5 are known by their content where the suffix is no format's, HDF5 also under that of another volume
+format."""
 
 EXAMPLES = """\
   fathometer info vp.rsf models.npz:epsilon
@@ -133,8 +153,15 @@ def _description(reference: str, options: Options) -> Description | PicksDescrip
                 raise InputError(f"{option}: found with {reference}, a text of picks; allowed: with other files")
         return describe_picks(Path(reference))
     from fathometer.storage.describe import describe
+    from fathometer.storage.volumes.registry import UnknownKind
 
-    return describe(reference, Path(), options.wanted, options.sample_interval, print_line)
+    try:
+        return describe(reference, Path(), options.wanted, options.sample_interval, print_line)
+    except UnknownKind as error:
+        other = ELSEWHERE.get(Path(reference).suffix.lower()) if Path(reference).is_file() else None
+        hint = f"; it is {other}" if other else str(error).partition(")")[2]
+        known = "; ".join(f"{kind} {suffixes}" for kind, suffixes in KINDS)
+        raise InputError(f"{reference}: unknown kind of file; allowed: {known}{hint}") from None
 
 
 def _print_formats(options: Options) -> None:

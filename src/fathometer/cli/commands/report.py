@@ -71,6 +71,8 @@ def _usable(places: list[Path]) -> list[Run]:
             check_heading(run)
             runs.append(run)
         except InputError as error:
+            if len(places) == 1:
+                raise
             print_error(error)
     if not runs:
         raise InputError(f"report: none of the {len(places)} records can be used")

@@ -135,6 +135,11 @@ def study_file(options: Options) -> Path:
         if options.study is None:
             raise InputError("study run: found neither STUDY.toml nor --form; needed: one of them")
         given: Path = options.study
+        if kind := registry.kind_of(given):
+            raise InputError(
+                f"{given}: is an input file of the application {kind}, no study; needed: a study file; "
+                f"`fathometer study run --form scaling {given}` makes and runs one"
+            )
         return given
     form = form_of(options.form)
     source: Path | None = options.study

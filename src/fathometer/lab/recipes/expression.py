@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fathometer.base.errors import InputError, shortened
+from fathometer.base.meant import did_you_mean
 
 Value = bool | int | float | str
 _Compiled = Callable[[Mapping[str, Value]], Any]
@@ -70,7 +71,8 @@ class Expression:
         try:
             value = self._function(values)
         except KeyError as error:
-            raise InputError(f"{self.text}: unknown name {error.args[0]}; known: {', '.join(values)}") from None
+            meant = did_you_mean(error.args[0], values)
+            raise InputError(f"{self.text}: unknown name {error.args[0]}; known: {', '.join(values)}{meant}") from None
         except (ArithmeticError, TypeError, ValueError) as error:
             used = ", ".join(f"{name} = {values[name]!r}" for name in self.names if name in values)
             raise InputError(f"{self.text}: {error}" + (f", where {used}" if used else "")) from None

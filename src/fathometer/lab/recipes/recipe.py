@@ -225,7 +225,7 @@ def check_figures(figures: Sequence[FigureTable], validity: ValidityTable, names
             usable = [*variables, *MEASURED, *names]
             for name in used:
                 if name not in usable:
-                    known = ", ".join(usable)
+                    known = ", ".join(usable) + did_you_mean(name, usable)
                     raise InputError(f"expression: unknown name {name}; known here: {known}")
         variables.append(variable(figure.name))
     with _at("[validity]"):
@@ -236,6 +236,7 @@ def check_figures(figures: Sequence[FigureTable], validity: ValidityTable, names
         if reference.figure not in known_figures:
             raise ValueError(
                 f'[validity] reference: found "{reference.figure}"; allowed: a figure: {", ".join(known_figures)}'
+                f"{did_you_mean(reference.figure, known_figures)}"
             )
 
 
@@ -296,7 +297,8 @@ def _with_figures(values: dict[str, Any], path: Path) -> dict[str, Any]:
         return values
     known = [name for name in recipes() if name != path.stem]
     if like not in known:
-        raise InputError(f"{path}: like: found {shortened(like, 40)}; allowed: {', '.join(known)}")
+        meant = did_you_mean(like, known)
+        raise InputError(f"{path}: like: found {shortened(like, 40)}; allowed: {', '.join(known)}{meant}")
     other = read_toml(COLLECTION / f"{like}.toml", "the recipe")
     if "like" in other:
         raise InputError(f"{path}: like: found {like}, which is like {other['like']}; allowed: a recipe of its own")

@@ -24,6 +24,7 @@ from typing import Literal
 
 from fathometer.base.errors import FathometerError, InputError, shortened
 from fathometer.base.formatting import counted, ratio_text
+from fathometer.base.meant import did_you_mean
 from fathometer.lab.statistics.dependence import telling
 from fathometer.lab.statistics.interval import LEVEL, Estimate
 from fathometer.lab.statistics.signed_ranks import shift_of_ratios
@@ -132,6 +133,7 @@ def compare_builds(results: Results) -> Comparison:
     for name in gate.figures:
         if name not in results.figures:  # of results that were changed since
             known = ", ".join(results.figures) or "none: there are no figures"
+            known += did_you_mean(name, results.figures)
             raise InputError(f"gate: figures: found {shortened(name)}; allowed: {known}")
     pairs = []
     own = [case for case in results.cases.values() if BUILD not in case.case.settings]

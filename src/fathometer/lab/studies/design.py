@@ -23,6 +23,7 @@ from functools import cached_property
 from typing import Literal
 
 from fathometer.base.errors import InputError
+from fathometer.base.meant import did_you_mean
 from fathometer.lab.recipes.expression import Expression, Value
 
 Factors = Mapping[str, Sequence[Value]]
@@ -195,7 +196,9 @@ def _listed(values: Sequence[Value] | Factors) -> str:
 def _check_names(where: str, names: Sequence[str] | Settings | Factors, factors: Factors) -> None:
     for name in names:
         if name not in factors:
-            raise InputError(f"{where}: unknown factor {name}; known: {', '.join(factors) or 'none'}")
+            raise InputError(
+                f"{where}: unknown factor {name}; known: {', '.join(factors) or 'none'}{did_you_mean(name, factors)}"
+            )
 
 
 def _check_value(where: str, value: Value, values: Sequence[Value]) -> None:

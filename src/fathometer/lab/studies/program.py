@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from fathometer.base.errors import FathometerError, InputError
+from fathometer.base.meant import did_you_mean
 from fathometer.config.input_file import validated
 from fathometer.lab.profile import study_figures
 from fathometer.lab.recipes.figures import figures_of
@@ -179,7 +180,7 @@ def program_of(
     program = Program(named(table, constants), named(recipe, constants), directory, baseline)
     known = [*names, *KNOWN, *MEASURED, *(parameter.name for parameter in recipe.parameter)]
     for name in sorted(program.names() - set(known)):
-        raise InputError(f"unknown name {{{name}}}; known: {', '.join(known)}")
+        raise InputError(f"unknown name {{{name}}}; known: {', '.join(known)}{did_you_mean(name, known)}")
     try:
         check_figures(program.figures, program.table.validity, known)
     except ValueError as error:

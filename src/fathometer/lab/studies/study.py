@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from fathometer.base.errors import InputError, naming
+from fathometer.base.meant import did_you_mean
 from fathometer.lab.recipes import expression
 from fathometer.lab.recipes.recipe import KNOWN
 from fathometer.lab.recipes.template import Value, names_in, text_of
@@ -70,7 +71,7 @@ def cases_and_designs(study: Study) -> dict[str, list[Case]]:
     for read in kept:
         for name in read.names:
             if name not in factors and name not in known:
-                listed = ", ".join([*factors, *known])
+                listed = ", ".join([*factors, *known]) + did_you_mean(name, [*factors, *known])
                 raise InputError(f"{study.path}: [constraints] keep: {read.text}: unknown name {name}; known: {listed}")
     designs: list[Design] = []
     for place, table in enumerate(study.design, 1):
@@ -207,7 +208,8 @@ def parts_of(study: Study) -> Parts:
             job = Job(table, program_of(table, study.directory, names))
             parameters = {parameter.name for parameter in job.program.recipe.parameter}
             for name in sorted(job.all_names() - {*names, *KNOWN, *parameters}):
-                raise InputError(f"unknown name {{{name}}}; known: {', '.join([*names, *KNOWN])}")
+                known = [*names, *KNOWN]
+                raise InputError(f"unknown name {{{name}}}; known: {', '.join(known)}{did_you_mean(name, known)}")
             jobs.append(job)
     _require_use(study, {name for job in jobs for name in job.all_names()})
     return Mix(jobs, places_of(os.sched_getaffinity(0)), known_of(study), cluster_of(study.place))

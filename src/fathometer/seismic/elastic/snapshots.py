@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from fathometer.base import ledger
 from fathometer.base.errors import FathometerError, InputError
+from fathometer.base.meant import did_you_mean
 from fathometer.grid.grid import Grid
 from fathometer.parallel.collectives import collective_errors
 from fathometer.parallel.decomposition import Decomposition
@@ -201,7 +202,9 @@ def field_names(grid: Grid, keys: SnapshotsTable) -> tuple[str, ...]:
         return tuple(name for name in known if name.startswith("v"))
     for name in keys.fields:
         if name not in known:
-            raise InputError(f"[snapshots] fields: found {name!r}; allowed in 2D: {', '.join(known)}")
+            raise InputError(
+                f"[snapshots] fields: found {name!r}; allowed in 2D: {', '.join(known)}{did_you_mean(name, known)}"
+            )
     return tuple(keys.fields)
 
 

@@ -16,7 +16,7 @@ from fathometer.parallel.collectives import allreduce
 from fathometer.parallel.decomposition import Decomposition
 from fathometer.parallel.threads import by_planes, over_planes
 from fathometer.seismic.model.limits import THOMSEN, velocity_range
-from fathometer.seismic.model.velocity_units import OTHERS
+from fathometer.seismic.model.velocity_units import OTHERS, fitting_units
 from fathometer.seismic.model.weak_epsilon import REFUSE, WeakEpsilon
 
 if TYPE_CHECKING:
@@ -83,6 +83,7 @@ class ModelChecks:
                 f"{self.survey}: {self.source('vp')}: {count} of {self.cells} cells lie outside "
                 f"{slowest:g} to {fastest:g} m/s (from {low:g} to {high:g} m/s when read as {self.units('vp')}), first "
                 f'at {first}; is [model] units = "{self.units("vp")}" right? allowed: "m/s", {OTHERS}'
+                f"{fitting_units(low, high, self.units('vp'))}"
             )
         return low
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from fathometer.base.errors import InputError
 from fathometer.storage.volumes.axis_labels import FOOT, METRES, SECONDS
 from fathometer.storage.volumes.volume import VolumeInfo
 
+USUAL = (300.0, 9000.0)  # m/s: of rocks and water
 HARD = 3000.0  # m/s: a model with no lower velocity may be in ft/s
 OTHERS = '"ft/s", "km/s", or of slowness "s2/km2", "s/km"'
 
@@ -77,6 +79,37 @@ def hard_note(key: str, path: object, least: float) -> tuple[str, ...]:
     if not least > HARD:
         return ()
     return (f'{path} has no velocity below {least:g} m/s, and no unit: if its values are in feet, {key} is "ft/s"',)
+
+
+def fitting_units(low: float, high: float, given: str) -> str:
+    """The end of a message about velocities from `low` to `high` (m/s) as read in the unit `given`: the units in which
+    the same numbers would be velocities of rocks and water; "" where there are none.
+
+    >>> fitting_units(1.5, 4.5, "m/s"), fitting_units(1.5e6, 4.5e6, "km/s"), fitting_units(0.0, 4500.0, "m/s")
+    ('; as "km/s" they are 1500 to 4500 m/s', '; as "m/s" they are 1500 to 4500 m/s', '')
+    """
+    if not (0 < low <= high < math.inf):
+        return ""
+    ends = [_number_of(value, given) for value in (low, high)]
+    for units in ("m/s", "km/s", "ft/s", "s/km", "s2/km2"):
+        least, most = sorted(float(metres_per_second(np.float64(end), units)) for end in ends)
+        if units != given and USUAL[0] <= least <= most <= USUAL[1]:
+            return f'; as "{units}" they are {least:.4g} to {most:.4g} m/s'
+    return ""
+
+
+def _number_of(velocity: float, units: str) -> float:
+    """A velocity (m/s) as the number that it is in a unit."""
+    match units:
+        case "km/s":
+            return velocity / 1000
+        case "ft/s":
+            return velocity / FOOT
+        case "s/km":
+            return 1000 / velocity
+        case "s2/km2":
+            return (1000 / velocity) ** 2
+    return velocity
 
 
 def metres_per_second(values: Any, units: str) -> Any:

@@ -24,7 +24,7 @@ from fathometer.seismic.history.strategies import preferred_store
 from fathometer.seismic.model.earth import EarthFiles
 from fathometer.seismic.setup.checks import check_every, check_steps
 from fathometer.seismic.shots.acquisition import Acquisition, acquisition_of
-from fathometer.seismic.shots.inside import Box, check_below, within
+from fathometer.seismic.shots.inside import Box, check_below, other_places, within
 from fathometer.seismic.shots.modelled import acquisition_to_model
 from fathometer.seismic.shots.nothing_left import check_mute
 from fathometer.seismic.shots.offsets import volumes_of
@@ -282,7 +282,8 @@ def survey_headers(survey: Survey, imaging: bool, headers_only: bool, ranks: int
     try:
         acquisition = within(acquisition, Box.of(bare), survey.acquisition.outside == "drop")
     except InputError as error:  # the notes say where the model's place comes from
-        raise InputError("; ".join((str(error), *_other_orders(files, acquisition), *files.notes))) from None
+        reasons = _other_orders(files, acquisition) or other_places(acquisition, Box.of(bare))
+        raise InputError("; ".join((str(error), *reasons, *files.notes))) from None
     if not imaging:
         acquisition = acquisition_to_model(survey, acquisition)
     place, notes = place_of_run(survey, files, acquisition, bare.two_dimensional)

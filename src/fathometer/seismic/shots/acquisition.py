@@ -111,9 +111,11 @@ def acquisition_of(survey: Survey, dimension: int | None = None) -> Acquisition:
         assert survey.propagation.duration is not None  # the survey's own check
         samples = _samples(survey.propagation.duration, keys.sample_interval)
         if samples > _MOST_SAMPLES:
+            most = _MOST_SAMPLES * keys.sample_interval
             raise InputError(
-                f"{survey.path}: [propagation] duration: found {samples:g} samples a trace; "
-                f"allowed: at most {_MOST_SAMPLES} in SEG-Y (see [acquisition] sample_interval)"
+                f"{survey.path}: [propagation] duration: found {survey.propagation.duration:g} s, which are "
+                f"{samples:g} samples a trace; allowed: at most {_MOST_SAMPLES} in SEG-Y, {most:g} s at "
+                f"[acquisition] sample_interval = {keys.sample_interval:g}; is the duration in s?"
             )
         return Acquisition(str(survey.path), shots, keys.sample_interval, samples, 0.0, notes)
     shots, recording, selection = selected(survey, *recording_of(survey, flat=dimension == 2))

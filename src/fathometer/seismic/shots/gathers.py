@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from fathometer.base.errors import InputError
+from fathometer.base.errors import InputError, naming
+from fathometer.base.meant import file_meant
 from fathometer.seismic.shots.alignment import Alignment, alignment_of
 from fathometer.seismic.shots.rotation import rotation_of
 from fathometer.seismic.shots.shot import Shot, frozen
@@ -185,7 +186,8 @@ def _tables(survey: Survey, files: Sequence[Path]) -> tuple[list[TraceTable], tu
     """The trace headers of all files, from the files or from one index, and notes."""
     indices = [path for path in files if path.suffix.lower() == INDEX_SUFFIX]
     if not indices:
-        return [scan(path, survey.acquisition.given_interval) for path in files], ()
+        with naming(f"{survey.path}: [acquisition] gathers"):
+            return [scan(path, survey.acquisition.given_interval) for path in files], ()
     if len(files) > 1:
         raise InputError(
             f"{survey.path}: [acquisition] gathers: found {len(files)} files with the index {indices[0]}; allowed: one "
@@ -209,6 +211,7 @@ def recorded_files(survey: Survey) -> list[Path]:
         raise InputError(
             f'{survey.path}: [acquisition] gathers: found no file for "{pattern}" in {directory}; '
             "allowed: a SEG-Y or SU file, a pattern that some match, or an index of them"
+            f"{file_meant(directory / pattern)}"
         )
     return files
 

@@ -18,6 +18,7 @@ from fathometer.seismic.shots.shot import Shot, frozen
 Positions = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 
+LEAST_SPREAD = 0.05  # of the model's width: a survey that covers less of it is no survey of this model
 _ROUNDING = 1e-3  # m; positions up to so far outside the box count as inside, because SEG-Y rounds coordinates
 
 
@@ -132,6 +133,28 @@ def check_inside(acquisition: Acquisition, box: Box) -> None:
             f"allowed: from {point(box.lower)} to {point(box.upper)} m, and half a cell; `fathometer prepare --extend` "
             'makes a larger model, [acquisition] outside = "drop" leaves them out'
         )
+
+
+def other_places(acquisition: Acquisition, box: Box) -> tuple[str, ...]:
+    """What would have all sources and receivers of an acquisition in the box, where some lie outside: the other sign of
+    depths, a model in metres; nothing where neither does."""
+    for factor, words in (
+        ((1, 1, -1), "all of them lie inside with the other sign of z: depths are positive downward"),
+        (
+            (1e-3, 1e-3, 1e-3),
+            "all would lie inside a model 1000 times as large: are its spacing and origin in m?",
+        ),
+    ):
+        places = (place * factor for shot in acquisition.shots for place in (shot.source[None], shot.receivers))
+        least, most = np.full(3, np.inf), np.full(3, -np.inf)
+        for place in places:
+            if (np.abs(place - np.clip(place, box.lower, box.upper)) > box.spacing / 2).any():
+                break
+            least, most = np.minimum(least, place.min(axis=0)), np.maximum(most, place.max(axis=0))
+        else:
+            if (most - least)[:2].max() > LEAST_SPREAD * (box.upper - box.lower)[:2].max():
+                return (words,)
+    return ()
 
 
 def check_below(acquisition: Acquisition, surface: float) -> None:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from fathometer.base import ledger
 from fathometer.base.errors import InputError
+from fathometer.base.meant import did_you_mean
 from fathometer.storage import atomic
 from fathometer.storage.reading import reading
 from fathometer.storage.volumes.boxes import extent, runs
@@ -37,7 +38,10 @@ class DatasetFile:
         """A variable; InputError where there is none of this name, or it has not this shape."""
         found = self.header.variables.get(name)
         if found is None:
-            raise InputError(f"{self.path}: has no variable {name} (there are: {', '.join(self.header.variables)})")
+            there = self.header.variables
+            raise InputError(
+                f"{self.path}: has no variable {name} (there are: {', '.join(there)}){did_you_mean(name, there)}"
+            )
         if shape is not None and found.shape != tuple(shape):
             raise InputError(f"{self.path}:{name}: has the shape {found.shape}, not {tuple(shape)}")
         return found

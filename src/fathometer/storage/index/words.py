@@ -8,7 +8,6 @@ shot=file+FieldRecord           equal numbers in different files are different s
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -17,6 +16,7 @@ import numpy as np
 import segyio
 
 from fathometer.base.errors import InputError
+from fathometer.base.meant import did_you_mean
 from fathometer.storage.traces.headers import FIELDS, HEADER
 
 # In the order of WordKind in native/core/traces.hpp.
@@ -80,8 +80,7 @@ def words_of(assignments: Iterable[str]) -> dict[str, Word]:
     for text in assignments:
         name, equals, word = text.partition("=")
         if not equals or name not in MEANINGS:
-            similar = difflib.get_close_matches(name, MEANINGS, 1)
-            hint = f"; did you mean {similar[0]}?" if similar and equals else ""
+            hint = did_you_mean(name, MEANINGS) if equals else ""
             raise InputError(f"--word {text}: allowed: NAME=WORD, NAME one of {', '.join(MEANINGS)}{hint}")
         by_file = name == "shot" and word.startswith(BY_FILE)
         chosen = word_of(word.removeprefix(BY_FILE) if by_file else word, f"--word {text}")
@@ -96,16 +95,14 @@ def word_of(text: str, option: str) -> Word:
     place, colon, type_ = text.partition(":")
     if colon:
         if type_ not in TYPES:
-            raise InputError(f"{option}: found type {type_}; allowed: {', '.join(TYPES)}")
+            raise InputError(f"{option}: found type {type_}; allowed: {', '.join(TYPES)}{did_you_mean(type_, TYPES)}")
         last = HEADER + 1 - np.dtype(type_).itemsize
         if not (place.isascii() and place.isdecimal() and 1 <= int(place[:9]) <= last):
             raise InputError(f"{option}: found byte {place}; allowed for {type_}: 1 to {last}")
         return Word(int(place), type_)
     fields = {name.lower(): place for name, place in segyio.tracefield.keys.items()}
     if text.lower() not in fields:
-        similar = difflib.get_close_matches(text.lower(), fields, 1)
-        names = {name.lower(): name for name in segyio.tracefield.keys}
-        hint = f"; did you mean {names[similar[0]]}?" if similar else ""
+        hint = did_you_mean(text, segyio.tracefield.keys)
         raise InputError(
             f"{option}: {text or 'nothing'} is no word; allowed: BYTE:TYPE such as 9:i4, a field of segyio's "
             f"TraceField such as FieldRecord, or none{hint}"

@@ -139,7 +139,9 @@ def _order_and_format(path: Path, head: bytes) -> tuple[bytes, Order, bool, int]
     known = ", ".join(map(str, SAMPLE_FORMATS))
     code = min(codes)
     what = "4-byte fixed point with gain, obsolete" if code == 4 else "unknown"
-    raise InputError(f"{path}: sample format {code} ({what}) is not supported (allowed: {known})")
+    raise InputError(
+        f"{path}: is no SEG-Y that can be read: its sample format is {code} ({what}), bytes 3225-3226; allowed: {known}"
+    )
 
 
 def _swapped(data: bytes) -> bytes:

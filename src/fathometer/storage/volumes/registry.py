@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 from numpy.typing import NDArray
 
 from fathometer.base.errors import FathometerError, InputError
+from fathometer.base.meant import did_you_mean, file_meant
 from fathometer.base.removal import Mark, remove_file, remove_tree
 from fathometer.storage.atomic import NewFile, require_mark
 from fathometer.storage.fingerprint import parts_of
@@ -147,6 +148,7 @@ class Format:
 RAW = (SHARED, COLLECTIVE, INDEPENDENT, NONBLOCKING, ROOT)
 COEFFICIENTS = (SHARED, COLLECTIVE, INDEPENDENT, NONBLOCKING)  # ways to write those of filter=wavelet
 MPIIO = (COLLECTIVE, INDEPENDENT, NONBLOCKING, ROOT)
+RAW_SUFFIXES = (".bin", ".raw", ".dat", ".f32", ".float", ".direct", ".h@", ".rsf@")  # of numbers without a header
 STEPPED = SPACE_AXES + 1
 
 FORMATS = (
@@ -242,7 +244,7 @@ def format_of(path: Path) -> Format:
     """The format of a file by its suffix; InputError where that is unknown."""
     form = BY_SUFFIX.get(path.suffix.lower())
     if form is None:
-        raise InputError(f"{path}: unknown kind of file (allowed: {', '.join(BY_SUFFIX)})")
+        raise unknown_kind(path)
     return form
 
 
@@ -256,8 +258,29 @@ def format_to_read(path: Path) -> Format:
         if form is None and holds_traces(path):
             return BY_SUFFIX[".segy"]
     if form is None:
-        raise InputError(f"{path}: unknown kind of file (allowed: {', '.join(BY_SUFFIX)})")
+        raise unknown_kind(path)
     return form
+
+
+class UnknownKind(InputError):
+    """Neither its suffix nor its content tells what a file holds."""
+
+
+def unknown_kind(path: Path | str) -> UnknownKind:
+    """The error for a file of no known kind, with what to do about it."""
+    name, suffix = str(path), Path(path).suffix.lower()
+    hint = did_you_mean(suffix, BY_SUFFIX) if suffix else ""
+    if os.path.isdir(name):
+        hint = "; it is a folder, name a file in it"
+    elif suffix in RAW_SUFFIXES:
+        hint = (
+            "; numbers without a header are read through a text file, such as "
+            f'{Path(name).with_suffix(".rsf").name}: n1=… n2=… d1=… d2=… in="{Path(name).name}" '
+            "data_format=native_float, where n1 is the fastest axis"
+        )
+    elif not os.path.exists(name):
+        hint = file_meant(name) or "; there is no file of this name"
+    return UnknownKind(f"{name}: unknown kind of file (allowed: {', '.join(BY_SUFFIX)}){hint}")
 
 
 def require_replaceable(path: Path) -> None:

@@ -15,7 +15,7 @@ from fathometer.storage.volumes.block import SPACE_AXES, Volume, VolumeInfo, che
 from fathometer.storage.volumes.formats.hdf5 import DATASET
 from fathometer.storage.volumes.formats.rsf import rsf_header_only
 from fathometer.storage.volumes.levels import FOLDER
-from fathometer.storage.volumes.registry import BY_SUFFIX, format_to_read
+from fathometer.storage.volumes.registry import BY_SUFFIX, format_to_read, unknown_kind
 from fathometer.storage.volumes.strategy import SHARED
 from fathometer.storage.volumes.writer import write_volume
 
@@ -38,7 +38,7 @@ def split_reference(reference: str, directory: Path) -> tuple[Path, str | None]:
             if os.path.isfile(directory / reference[:end]):  # False also of names that no file can have
                 format_to_read(directory / reference[:end])
                 return directory / reference[:end], reference[end + 1 :] or None
-        raise InputError(f"{reference}: unknown kind of file (allowed: {', '.join(BY_SUFFIX)})")
+        raise unknown_kind(directory / reference)
     return directory / name, key
 
 

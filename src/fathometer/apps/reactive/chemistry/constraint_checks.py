@@ -30,6 +30,7 @@ def check_constraints(system: ChemicalSystem, constraints: Mapping[str, Constrai
         if species not in system.primary:
             raise InputError(
                 f'found a constraint on "{species}"; allowed: on the primary species {", ".join(system.primary)}'
+                f"{did_you_mean(species, system.primary)}"
             )
     for j, species in enumerate(system.primary):
         if species not in constraints:

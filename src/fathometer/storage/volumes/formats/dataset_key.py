@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fathometer.base.errors import InputError, shortened
+from fathometer.base.meant import did_you_mean
 
 
 def choose_key(path: Path, key: str | None, names: Sequence[str]) -> str:
@@ -16,5 +17,6 @@ def choose_key(path: Path, key: str | None, names: Sequence[str]) -> str:
             return names[0]
         raise InputError(f"{path}: needs a key, as in {path.name}:key (it holds: {listed})")
     if key.strip("/") not in names:
-        raise InputError(f"{path}:{shortened(key)}: no such array in the file (it holds: {listed})")
+        meant = did_you_mean(key.strip("/"), names)
+        raise InputError(f"{path}:{shortened(key)}: no such array in the file (it holds: {listed}){meant}")
     return key.strip("/")

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from fathometer.base.errors import InputError
+from fathometer.base.meant import file_meant
 from fathometer.storage.probe import HDF5, probe_together
 from fathometer.storage.reading import decoding
 from fathometer.storage.volumes.formats.axis_metadata import declared_fills
@@ -118,7 +119,7 @@ def _in_circles(path: Path, name: str) -> InputError:
 def _absent(path: Path, name: str = "") -> str:
     if path.is_file():
         return f"{path}:{name}: no such dataset"
-    return f"{path}: is not a file" if path.exists() else f"{path}: no such file"
+    return f"{path}: is not a file" if path.exists() else f"{path}: no such file{file_meant(path)}"
 
 
 def _leads(holder: Any, path: Path, name: str) -> tuple[Any, list[Place]]:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fathometer.base.errors import InputError, naming
+from fathometer.base.meant import did_you_mean
 from fathometer.storage.reading import readable, reading
 from fathometer.storage.volumes.axis_labels import VALUE_UNIT, axis_of, unit_of_axis, unit_of_values
 from fathometer.storage.volumes.block import BlockReader, VolumeInfo, check_shape
@@ -100,7 +101,8 @@ def rsf_info(path: Path, values: dict[str, str]) -> tuple[VolumeInfo, Stored]:
     contradictory."""
     data_format = values.get("data_format", "native_float")
     if data_format not in FORMATS:
-        raise InputError(f"{path}: data_format={data_format!r} is not supported (allowed: {', '.join(FORMATS)})")
+        meant = did_you_mean(data_format, FORMATS)
+        raise InputError(f"{path}: data_format={data_format!r} is not supported (allowed: {', '.join(FORMATS)}){meant}")
     dtype = np.dtype(FORMATS[data_format])
     esize = _number(path, values, "esize", dtype.itemsize)
     if esize != dtype.itemsize:
