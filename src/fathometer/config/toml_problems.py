@@ -30,10 +30,11 @@ def toml_problem(error: Exception, text: str) -> str:
     """
     message = str(error)
     place = AT.search(message)
-    lines = text.splitlines()
-    if place is None or not 1 <= int(place[1]) <= len(lines):
+    lines = text.rstrip().splitlines()
+    number = int(place[1]) if place is not None else len(lines)  # "at end of document"
+    if not 1 <= number <= len(lines):
         return message
-    line = lines[int(place[1]) - 1].strip()
+    line = lines[number - 1].strip()
     advice = next((words for pattern, words in MENDED if re.search(pattern, line)), "")
     if re.search(r"Cannot (declare|overwrite)", message):
         advice = "a section, and a key in it, stands once"

@@ -56,7 +56,8 @@ def _create(folder: Path, created: list[Path]) -> None:
                 created.append(path)
         except OSError as error:
             reason = "a link that leads nowhere" if path.is_symlink() and not path.exists() else _reason(error)
-            raise InputError(f"{folder}: cannot make the output directory: {path}: {reason}") from None
+            allowed = "[output] directory, or --output, names a folder that can be made and written to"
+            raise InputError(f"{folder}: cannot make the output directory: {path}: {reason}; {allowed}") from None
 
 
 def _check_writable(folder: Path) -> None:
@@ -65,7 +66,10 @@ def _check_writable(folder: Path) -> None:
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:
-        raise InputError(f"{folder}: the output directory cannot be written to: {_reason(error)}") from None
+        raise InputError(
+            f"{folder}: the output directory cannot be written to: {_reason(error)}; allowed: a folder of one's own, by "
+            "[output] directory or --output"
+        ) from None
 
 
 def _reason(error: OSError) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -152,16 +153,31 @@ def _description(reference: str, options: Options) -> Description | PicksDescrip
             if given is not None:
                 raise InputError(f"{option}: found with {reference}, a text of picks; allowed: with other files")
         return describe_picks(Path(reference))
-    from fathometer.storage.describe import describe
+    from fathometer.storage.describe import VolumeDescription, describe
     from fathometer.storage.volumes.registry import UnknownKind
 
     try:
-        return describe(reference, Path(), options.wanted, options.sample_interval, print_line)
+        description = describe(reference, Path(), options.wanted, options.sample_interval, print_line)
     except UnknownKind as error:
         other = ELSEWHERE.get(Path(reference).suffix.lower()) if Path(reference).is_file() else None
         hint = f"; it is {other}" if other else str(error).partition(")")[2]
         known = "; ".join(f"{kind} {suffixes}" for kind, suffixes in KINDS)
         raise InputError(f"{reference}: unknown kind of file; allowed: {known}{hint}") from None
+    if isinstance(description, VolumeDescription) and not description.labels and len(description.shape) in (2, 3):
+        return replace(description, notes=(*description.notes, *_order_notes(reference)))
+    return description
+
+
+def _order_notes(reference: str) -> tuple[str, ...]:
+    """Which order a survey takes the axes of a volume for that does not name them, and what its values say of that."""
+    from fathometer.seismic.model.axes import natural_axes
+    from fathometer.seismic.model.axis_order import order_note
+    from fathometer.storage.volumes.volume import open_volume
+
+    with open_volume(reference, Path()) as volume:
+        hint = order_note(volume, lambda values: values, "[model] axes =")
+        order = ", ".join(natural_axes(len(volume.info.shape)))
+    return (f"a survey takes the axes for {order}, slowest first, unless [model] axes says another order{hint}",)
 
 
 def _print_formats(options: Options) -> None:

@@ -1,16 +1,22 @@
-"""A model in (z, x) order that says nothing of its axes is known by its numbers: water all along its first row."""
+"""A model in (z, x) order that says nothing of its axes is known by its numbers: water all along its first row, or
+values that grow along another axis than the last one as velocities do with depth."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
+from fathometer.base.errors import InputError
 from fathometer.storage.volumes.volume import Volume
 
 WATER = (1400.0, 1600.0)  # m/s
 SAME = 2e-3  # relative: of water along its surface
+LINES = 5  # along each axis that are looked at
+LAYERED = 5.0  # times as much values change along depth as along the other axes, in their means
+RISING = 0.8  # correlation of the mean profile with depth
 
 
 def depth_first(volume: Volume, to_metres_per_second: Callable[[Any], Any]) -> bool:
@@ -28,6 +34,51 @@ def depth_first(volume: Volume, to_metres_per_second: Callable[[Any], Any]) -> b
         return all(_water(to_metres_per_second(line)) for line in surface) and not any(
             _water(to_metres_per_second(line)) for line in sides
         )
+
+
+def depth_axis(volume: Volume, to_metres_per_second: Callable[[Any], Any]) -> int | None:
+    """The axis of a file, another one than the last, along which its values grow as velocities do with depth, while
+    they hardly change along the last one; None where there is none. InputError where lines cannot be read."""
+    shape = volume.info.shape
+    profiles = [_profile(volume, axis, to_metres_per_second) for axis in range(len(shape))]
+    changes = [float(np.std(profile)) for profile in profiles]
+    axis = int(np.argmax(changes))
+    others = [change for number, change in enumerate(changes) if number != axis]
+    if axis == len(shape) - 1 or not np.isfinite(changes).all() or changes[axis] <= LAYERED * max(others):
+        return None
+    places = np.arange(shape[axis])
+    return axis if np.corrcoef(places, profiles[axis])[0, 1] >= RISING else None
+
+
+def order_words(axis: int, dimensions: int) -> str:
+    """The orders of axes, slowest first, in which z has a place, as the survey names them."""
+    orders = ("zx",) if dimensions == 2 else ("zxy", "zyx") if axis == 0 else ("xzy", "yzx")
+    return " or ".join(f'"{order}"' for order in orders)
+
+
+def order_note(volume: Volume, to_metres_per_second: Callable[[Any], Any], key: str) -> str:
+    """The end of a note on a file that does not name its axes, where its values say that another one than the last is
+    depth; "" where they do not, or cannot be read. key: by which the axes are named."""
+    with suppress(InputError):
+        axis = depth_axis(volume, to_metres_per_second)
+        if axis is not None:
+            place = ("first", "second")[axis]
+            wanted = order_words(axis, len(volume.info.shape))
+            return f"; values grow along the {place} axis as velocities do with depth: {key} {wanted} if that is depth"
+    return ""
+
+
+def _profile(volume: Volume, axis: int, to_metres_per_second: Callable[[Any], Any]) -> np.ndarray:
+    """The mean of some lines along an axis, (cells,), spread over the other axes."""
+    shape = volume.info.shape
+    lines = []
+    for number in range(LINES):
+        through = tuple((2 * number + 1) * n // (2 * LINES) for n in shape)
+        start = tuple(0 if other == axis else place for other, place in enumerate(through))
+        lines.append(_line(volume, start, axis))
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        mean: np.ndarray = np.mean([to_metres_per_second(np.asarray(line, np.float64)) for line in lines], axis=0)
+    return mean
 
 
 def _line(volume: Volume, through: tuple[int, ...], axis: int) -> np.ndarray:

@@ -22,7 +22,7 @@ from fathometer.grid.stencil import time_step_limit
 from fathometer.parallel.collectives import allreduce, collective_errors
 from fathometer.parallel.decomposition import Decomposition, split
 from fathometer.seismic.model.axes import assumption
-from fathometer.seismic.model.axis_order import depth_first
+from fathometer.seismic.model.axis_order import depth_first, order_note, order_words
 from fathometer.seismic.model.checks import ModelChecks
 from fathometer.seismic.model.extremes import extremes
 from fathometer.seismic.model.file_grid import assumed, file_axes, file_grid
@@ -151,10 +151,18 @@ class EarthFiles:
                 factors[name] = factor_of(f"{self._name}: [model] {name}", name, volume)
         return units, factors
 
+    def _order_note(self) -> str:
+        """What the velocities say of the order of axes that nothing names."""
+        if "vp" not in self._volumes:
+            return ""
+        return order_note(self._volumes["vp"], lambda values: self._in_units("vp", values), "axes =")
+
     def _value_notes(self) -> tuple[str, ...]:
         """What was taken though no file states it, and feet."""
         notes: tuple[str, ...] = (
-            () if self._assumed is None else (assumption("[model] axes", self._assumed, self.axes),)
+            ()
+            if self._assumed is None
+            else (assumption("[model] axes", self._assumed, self.axes) + self._order_note(),)
         )
         segy = [volume for volume in self._volumes.values() if isinstance(volume, SegyVolume)]
         notes += tuple(dict.fromkeys(f"{file.path}: {note}" for file in segy for note in file.unit_notes))
@@ -185,7 +193,7 @@ class EarthFiles:
             return
         with contextlib.nullcontext() if comm is None else collective_errors(comm):
             if depth_first(self._volumes["vp"], lambda values: self._in_units("vp", values)):
-                wanted = " or ".join(f'"{axes}"' for axes in (("zx",) if self.dimension == 2 else ("zxy", "zyx")))
+                wanted = order_words(0, self.dimension)
                 raise InputError(
                     f"{self._name}: [model] axes: left out, which means {self.axes}, but the first cells of "
                     f"{self._volumes['vp'].path} along its first axis are all water, as if that were depth; "

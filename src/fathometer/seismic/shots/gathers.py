@@ -19,6 +19,7 @@ from fathometer.seismic.survey import Survey
 from fathometer.storage.index import INDEX_SUFFIX
 from fathometer.storage.traces.file_layout import Layout
 from fathometer.storage.traces.segy import TraceTable, decode_traces, read_traces, scan
+from fathometer.storage.volumes.registry import BY_SUFFIX
 
 _SAME_PLACE = 1e-3  # m; headers hold decimal fractions, so equal positions may differ by rounding
 
@@ -187,7 +188,7 @@ def _tables(survey: Survey, files: Sequence[Path]) -> tuple[list[TraceTable], tu
     indices = [path for path in files if path.suffix.lower() == INDEX_SUFFIX]
     if not indices:
         with naming(f"{survey.path}: [acquisition] gathers"):
-            return [scan(path, survey.acquisition.given_interval) for path in files], ()
+            return [_scanned(path, survey.acquisition.given_interval) for path in files], ()
     if len(files) > 1:
         raise InputError(
             f"{survey.path}: [acquisition] gathers: found {len(files)} files with the index {indices[0]}; allowed: one "
@@ -196,6 +197,19 @@ def _tables(survey: Survey, files: Sequence[Path]) -> tuple[list[TraceTable], tu
     from fathometer.seismic.shots.indexed import indexed_tables  # imports pyarrow, which only an index needs
 
     return indexed_tables(files[0], survey.acquisition.given_interval)
+
+
+def _scanned(path: Path, interval: float | None) -> TraceTable:
+    """The trace headers of a file. InputError, which names its format where that is one of volumes."""
+    try:
+        return scan(path, interval)
+    except InputError:
+        form = BY_SUFFIX.get(path.suffix.lower())
+        if form is None or form.name == "SEG-Y" or not path.stat().st_size:
+            raise
+        raise InputError(
+            f"{path}: is {form.name} by its name, a format of volumes; allowed: gathers in SEG-Y or SU, or their index"
+        ) from None
 
 
 def recorded_files(survey: Survey) -> list[Path]:

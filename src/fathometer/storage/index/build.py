@@ -151,7 +151,7 @@ class _Builder:
                 with reading(path):
                     state = path.stat()
             except InputError as error:
-                self.findings.leave_out(str(error))
+                self.findings.leave_out(str(error), tell=len(files) > 1)
                 continue
             number = len(self.layouts)
             self.layouts.append(layout)

@@ -42,12 +42,13 @@ class Findings:
         self._counts[key] += count
         self._first.setdefault(key, where)
 
-    def leave_out(self, reason: str) -> None:
-        """Count a file that is left out."""
+    def leave_out(self, reason: str, tell: bool = True) -> None:
+        """Count a file that is left out; tell: say so, where there are others."""
         if self.strict:
             raise InputError(reason)
         self.add(LEFT_OUT, 1, reason)
-        self._say(f"left out: {reason}")
+        if tell:
+            self._say(f"left out: {reason}")
 
     def note(self, note: str, path: Path) -> None:
         """Add a remark on a file that is no anomaly."""

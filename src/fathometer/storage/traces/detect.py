@@ -21,7 +21,8 @@ def layout_of(path: Path, interval: float | None = None) -> Layout:
     """
     layout = tolerant_layout_of(path, interval)
     if layout.faults:
-        raise InputError(f"{path}: {layout.faults[0]}")
+        again = "; copy it again, or index it (`fathometer survey build`), without its last trace"
+        raise InputError(f"{path}: {layout.faults[0]}{again if 'truncated' in layout.faults[0] else ''}")
     return layout
 
 

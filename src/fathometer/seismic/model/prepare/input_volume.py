@@ -12,7 +12,7 @@ import numpy.typing as npt
 from fathometer.base.errors import InputError
 from fathometer.grid.grid import Grid
 from fathometer.seismic.model.axes import assumed_axes, assumption, labelled_axes, natural_axes
-from fathometer.seismic.model.axis_order import depth_first
+from fathometer.seismic.model.axis_order import depth_first, order_note
 from fathometer.seismic.model.limits import CELLS, velocity_range
 from fathometer.seismic.model.means import SLOWNESS_SQUARED
 from fathometer.seismic.model.placement import WORDS, Placement, placement_of
@@ -93,7 +93,8 @@ class InputVolume:
         axes = labelled_axes("--axes", self._volume, option) or option or natural
         self._assumed = assumed_axes(self._volume, option)
         if self._assumed:
-            self.notes += (assumption("--axes", self._volume, axes),)
+            hint = order_note(self._volume, lambda part: metres_per_second(part, self.units), "--axes")
+            self.notes += (assumption("--axes", self._volume, axes) + hint.replace('"', ""),)
         return axes
 
     def _grid(self, request: PreparationRequest) -> Grid:

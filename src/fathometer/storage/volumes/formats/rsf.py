@@ -50,6 +50,8 @@ def open_rsf(path: Path, key: str | None = None) -> MappedVolume:
         if not mark:
             raise InputError(f'{path}: in="stdin", but the bytes 0c 0c 04 that precede the values are missing')
         return MappedVolume(path, info, path, length + len(MARK), stored=stored)
+    if not (path.parent / data).exists():
+        raise InputError(f'{path.parent / data}: no such file; {path} names it as the file of its values, in="{data}"')
     return MappedVolume(path, info, path.parent / data, 0, stored=stored)
 
 
