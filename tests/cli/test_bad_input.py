@@ -141,11 +141,11 @@ FILES = [
         "a loop of links", "[model] vp: … l.npy: ", {"model.vp": "l.npy"}, lambda f: (f / "l.npy").symlink_to("l.npy")
     ),
     Case("unknown format", "[model] vp: … vp.xyz: unknown kind of file … .rsf … .segy", {"model.vp": "vp.xyz"}),
-    Case("empty .npy", "[model] vp: … e.npy: is not an NPY", {"model.vp": "e.npy"}, written("e.npy", b"")),
-    Case("empty .npz", "[model] vp: … e.npz: is not an NPZ", {"model.vp": "e.npz"}, written("e.npz", b"")),
-    Case("empty .rsf", "[model] vp: … e.rsf: … no n1", {"model.vp": "e.rsf"}, written("e.rsf", b"")),
-    Case("empty .segy", "[model] vp: … e.segy: is not SEG-Y", {"model.vp": "e.segy"}, written("e.segy", b"")),
-    Case("empty .h5", "[model] vp: … e.h5: is not a readable HDF5", {"model.vp": "e.h5"}, written("e.h5", b"")),
+    Case("empty .npy", "[model] vp: … e.npy: is empty", {"model.vp": "e.npy"}, written("e.npy", b"")),
+    Case("empty .npz", "[model] vp: … e.npz: is empty", {"model.vp": "e.npz"}, written("e.npz", b"")),
+    Case("empty .rsf", "[model] vp: … e.rsf: is empty", {"model.vp": "e.rsf"}, written("e.rsf", b"")),
+    Case("empty .segy", "[model] vp: … e.segy: is empty", {"model.vp": "e.segy"}, written("e.segy", b"")),
+    Case("empty .h5", "[model] vp: … e.h5: is empty", {"model.vp": "e.h5"}, written("e.h5", b"")),
     Case(
         "pickled objects",
         "[model] vp: … p.npy: holds pickled Python objects, which are never loaded",

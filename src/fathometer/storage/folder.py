@@ -67,8 +67,8 @@ def _check_writable(folder: Path) -> None:
             pass
     except OSError as error:
         raise InputError(
-            f"{folder}: the output directory cannot be written to: {_reason(error)}; allowed: a folder of one's own, by "
-            "[output] directory or --output"
+            f"{folder}: the output directory cannot be written to: {_reason(error)}; "
+            "allowed: a folder of one's own, by [output] directory or --output"
         ) from None
 
 
