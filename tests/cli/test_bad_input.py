@@ -355,10 +355,10 @@ RESOURCES = [
     migration("3D decomposition", "[parallel] decomposition: … 2D", {"parallel.decomposition": [1, 1, 1]}),
     Case("no rank", "--ranks 0: … at least 1", words=("--ranks", "0")),
     Case("negative ranks", "--ranks -3: … at least 1", words=("--ranks", "-3")),
-    Case("ranks in words", "argument --ranks: invalid int value: 'two' … --help", words=("--ranks", "two")),
+    Case("ranks in words", "argument --ranks: found two; allowed: … --help", words=("--ranks", "two")),
     Case("a million ranks", "--ranks 1000000: at most … cpus", words=("--ranks", "1000000")),
     Case("no thread", "--threads 0: … at least 1", words=("--threads", "0")),
-    Case("half a thread", "argument --threads: invalid int value: '1.5'", words=("--threads", "1.5")),
+    Case("half a thread", "argument --threads: found 1.5; allowed: a whole number", words=("--threads", "1.5")),
     Case("a million threads", "--threads 1000000: at most … cpus", words=("--threads", "1000000")),
     Case("unknown option", "unrecognized arguments: --rnaks 2; did you mean --ranks?", words=("--rnaks", "2")),
 ]

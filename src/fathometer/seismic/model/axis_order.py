@@ -14,7 +14,7 @@ from fathometer.storage.volumes.volume import Volume
 
 WATER = (1400.0, 1600.0)  # m/s
 SAME = 2e-3  # relative: of water along its surface
-LINES = 5  # along each axis that are looked at
+LINES, PLACES = 3, 24  # lines along each axis that are looked at, and places on each: cells of a file that is not small
 LAYERED = 5.0  # times as much values change along depth as along the other axes, in their means
 RISING = 0.8  # correlation of the mean profile with depth
 
@@ -40,14 +40,14 @@ def depth_axis(volume: Volume, to_metres_per_second: Callable[[Any], Any]) -> in
     """The axis of a file, another one than the last, along which its values grow as velocities do with depth, while
     they hardly change along the last one; None where there is none. InputError where lines cannot be read."""
     shape = volume.info.shape
-    profiles = [_profile(volume, axis, to_metres_per_second) for axis in range(len(shape))]
+    places = [np.unique(np.linspace(0, n - 1, min(n, PLACES)).astype(int)) for n in shape]
+    profiles = [_profile(volume, axis, places[axis], to_metres_per_second) for axis in range(len(shape))]
     changes = [float(np.std(profile)) for profile in profiles]
     axis = int(np.argmax(changes))
     others = [change for number, change in enumerate(changes) if number != axis]
     if axis == len(shape) - 1 or not np.isfinite(changes).all() or changes[axis] <= LAYERED * max(others):
         return None
-    places = np.arange(shape[axis])
-    return axis if np.corrcoef(places, profiles[axis])[0, 1] >= RISING else None
+    return axis if np.corrcoef(places[axis], profiles[axis])[0, 1] >= RISING else None
 
 
 def order_words(axis: int, dimensions: int) -> str:
@@ -68,16 +68,15 @@ def order_note(volume: Volume, to_metres_per_second: Callable[[Any], Any], key: 
     return ""
 
 
-def _profile(volume: Volume, axis: int, to_metres_per_second: Callable[[Any], Any]) -> np.ndarray:
-    """The mean of some lines along an axis, (cells,), spread over the other axes."""
-    shape = volume.info.shape
-    lines = []
+def _profile(volume: Volume, axis: int, places: np.ndarray, to_metres_per_second: Callable[[Any], Any]) -> np.ndarray:
+    """The mean of some lines along an axis, (places,), spread over the other axes, at some places of the axis."""
+    lines = np.empty((LINES, len(places)))
     for number in range(LINES):
-        through = tuple((2 * number + 1) * n // (2 * LINES) for n in shape)
-        start = tuple(0 if other == axis else place for other, place in enumerate(through))
-        lines.append(_line(volume, start, axis))
+        cell = [(2 * number + 1) * n // (2 * LINES) for n in volume.info.shape]
+        for column, cell[axis] in enumerate(places.tolist()):
+            lines[number, column] = volume.read(cell, [n + 1 for n in cell]).item()
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-        mean: np.ndarray = np.mean([to_metres_per_second(np.asarray(line, np.float64)) for line in lines], axis=0)
+        mean: np.ndarray = np.mean(to_metres_per_second(lines), axis=0)
     return mean
 
 
