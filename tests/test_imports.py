@@ -130,6 +130,7 @@ LAYERS = {
         atmosphere farm flow ocean plasma reactive
     """,
     "fathometer.apps.farm": """
+        draft
         application
         plan run
         application_master demo extract node_master page
@@ -155,6 +156,7 @@ LAYERS = {
         geometry velocity
     """,
     "fathometer.apps.ocean": """
+        draft
         application measure
         page probes simulation
         cost shown
@@ -163,7 +165,7 @@ LAYERS = {
         bathymetry fields forcing iterations share stability
         ocean_file solver streamfunction
         barotropic
-        basins continents field_kinds grid_keys volume_files
+        basins continents degrees field_kinds grid_keys volume_files
         cases field_maps grid keys page_tables random_numbers value_units
     """,
     "fathometer.apps.ocean.solver": """
@@ -181,6 +183,7 @@ LAYERS = {
         curve
     """,
     "fathometer.apps.reactive": """
+        draft
         application
         cost page simulation
         case shown
@@ -220,12 +223,13 @@ LAYERS = {
         foreign
         folder_lock summation
         contributions finished_run journal_folder simulation
-        application journal state_arrays
+        application given_files journal state_arrays
         context field_series restart_folder restartable_job small_runs sum_file
         checksum claims exact_sum fingerprint options probes restart_hint results_lock run_input seal
         state_clock told value_range
     """,
     "fathometer.seismic": """
+        draft
         application
         job probes
         physics

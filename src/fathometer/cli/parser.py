@@ -48,7 +48,7 @@ HEADINGS = {
         *("demo", "model", "migrate", "migrate-time", "ocean", "reactive", "flow", "plasma", "atmosphere", "farm"),
         *(ACTIONS, "plan", "submit", "report"),
     ),
-    "files and surveys": ("info", "prepare", "survey"),
+    "files and surveys": ("new", "info", "prepare", "survey"),
     "laboratory": ("calibrate", "stencil", "io", "messages", "profile", "study", "cluster"),
 }
 

@@ -10,6 +10,7 @@ from pydantic import PrivateAttr, ValidationError
 from fathometer.base.errors import InputError
 from fathometer.base.meant import file_meant
 from fathometer.base.regular_file import read_regular
+from fathometer.config.gaps import gaps_in_words
 from fathometer.config.problems import first_problem
 from fathometer.config.settings import with_settings
 from fathometer.config.table import Table
@@ -44,8 +45,10 @@ def validated(model: type[Input], values: dict[str, Any], path: Path) -> Input:
     """An input given as nested dictionaries, validated by its model.
 
     path: of the file, for errors; its folder is where relative paths start.
-    Raises InputError with one line that names the first wrong key.
+    Raises InputError with one line that names the first wrong key, or all gaps (gaps.py).
     """
+    if gaps := gaps_in_words(values, model):
+        raise InputError(f"{path}: {gaps}")
     try:
         checked = model.model_validate(values)
     except ValidationError as error:

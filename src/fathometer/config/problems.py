@@ -44,6 +44,19 @@ def first_problem(error: ValidationError, values: Mapping[str, Any], root: type[
     return " ".join(lines[0][1].split()) + more  # a quoted key may hold a line end
 
 
+def named(place: Place, root: type[BaseModel]) -> str:
+    """A key as messages name it: [wavelet] peak_frequency."""
+    return _name(place, root)
+
+
+def needed_at(place: Place, values: Mapping[str, Any], root: type[BaseModel]) -> str:
+    """A key by its name, and in brackets what it needs."""
+    field = _field(place, values, root)
+    if field is None and place[-1] == "kind" and len(place) > 1:  # which of several tables is what is not known
+        return f"{_name(place, root)} ({_kinds(_field(place[:-1], values, root))})"
+    return f"{_name(place, root)} ({_allowed(field)})" if field is not None else _name(place, root)
+
+
 def _line(place: Place, item: Mapping[str, Any], values: Mapping[str, Any], root: type[BaseModel]) -> str:
     name = _name(place, root)
     if item["type"] == "extra_forbidden":

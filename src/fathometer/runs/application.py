@@ -27,7 +27,7 @@ The course of a run, on all ranks (methods marked collective are called by all o
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -105,6 +105,10 @@ class Identity:
         probes: class without arguments that satisfies Probes (probes.py), as "module:name": what benchmarks of the
             machine measure of it; "": nothing.
         equations: whose time steps `fathometer stencil --physics` can measure by the probes.
+        draft: "module:name" of what makes of files, and the path of a new input file, its keys (config/draft.py), for
+            `fathometer new`; "": all keys that are needed are gaps.
+        given: what these files can be, by name, with what that is.
+        reference: where the keys of its input files are described.
     """
 
     name: str
@@ -114,6 +118,9 @@ class Identity:
     plan_options: frozenset[str]
     probes: str = ""
     equations: Sequence[str] = ()
+    draft: str = ""
+    given: Mapping[str, str] = field(default_factory=dict)
+    reference: str = ""
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,21 @@ class SeismicApplication:
         ),
         probes="fathometer.seismic.probes:SeismicProbes",
         equations=("vti", "isotropic"),
+        draft="fathometer.seismic.draft:draft",
+        given={
+            "vp": "P velocity",
+            "epsilon": "Thomsen's epsilon",
+            "delta": "Thomsen's delta",
+            "vs": "S velocity",
+            "density": "density",
+            "qp": "quality factor of P waves",
+            "qs": "quality factor of S waves",
+            "gathers": "recorded shots, SEG-Y or SU, or an index of them",
+            "sources": "table of source positions",
+            "receivers": "table of receiver positions",
+            "velocity": "RMS velocities for migrate-time, a volume or picks",
+        },
+        reference="docs/guide/survey-file.md",
     )
 
     @property

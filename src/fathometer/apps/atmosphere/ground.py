@@ -24,7 +24,7 @@ def heights_of(file: AtmosphereFile, grid: Grid) -> Floats:
     """
     keys, found = file.ground, np.zeros((grid.latitudes, grid.longitudes))
     if keys.file is not None:
-        found += _read(file.directory / keys.file, keys.variable, grid)
+        found += read_heights(file.directory / keys.file, keys.variable, grid)
     if keys.height is None:
         return found
     assert keys.radius is not None
@@ -41,7 +41,7 @@ def degrees_from(lat: float, lon: float, latitude: Floats, longitude: Floats) ->
     return np.asarray(np.degrees(np.arccos(np.clip(cosine, -1, 1))))
 
 
-def _read(path: Path, name: str, grid: Grid) -> Floats:
+def read_heights(path: Path, name: str, grid: Grid) -> Floats:
     with DatasetFile(path) as file:
         stored = file.variable(name)
         shape = (grid.latitudes, grid.longitudes)

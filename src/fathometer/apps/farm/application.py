@@ -42,6 +42,13 @@ IDENTITY = Identity(
     sections=frozenset({"tasks"}),
     input="fathometer.apps.farm.farm_file:FarmFile",
     plan_options=frozenset({"ranks", "nodes"}),
+    draft="fathometer.apps.farm.draft:draft",
+    given={
+        "fasta": "sequences, FASTA",
+        "lines": "a text whose lines are tasks",
+        "database": "of BLAST+, by its path without suffix",
+    },
+    reference="docs/guide/farm-file.md",
 )
 
 

@@ -48,7 +48,7 @@ class GridVolume:
             self._volume: Volume = open_volume(reference, directory)
         info, natural = self._volume.info, "xyz"[: len(shape)]
         self._factor, self._added = scale_of(self.place, quantity, info.unit)
-        labelled = _labelled(info.labels)
+        labelled = axes_of_labels(info.labels)
         if axes is not None and labelled is not None and axes != labelled:
             raise InputError(
                 f'{self.place}: found axes = "{axes}", but the file labels them "{labelled}"; allowed: that'
@@ -129,6 +129,7 @@ def spacing_of(grid: OceanGrid) -> tuple[float, ...]:
     return () if grid.spherical else (float(grid.dx[0]), grid.dy)
 
 
-def _labelled(labels: Sequence[str] | None) -> str | None:
+def axes_of_labels(labels: Sequence[str] | None) -> str | None:
+    """The axes that labels name, as "yx"; None where they do not name them all, each once."""
     axes = "".join(AXIS_OF_LABEL.get(label.strip().lower(), "?") for label in labels or "?")
     return None if "?" in axes or len(set(axes)) != len(axes) else axes

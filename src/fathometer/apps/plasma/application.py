@@ -13,6 +13,7 @@ APPLICATION: Application = TimeApplication(
         input="fathometer.apps.plasma.plasma_file:PlasmaFile",
         plan_options=frozenset({"ranks", "nodes", "like"}),
         probes="fathometer.apps.plasma.probes:PlasmaProbes",
+        reference="docs/guide/plasma-file.md",
     ),
     kind="plasma",
     noun="plasma turbulence",

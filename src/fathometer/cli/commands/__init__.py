@@ -10,6 +10,7 @@ NAMES = (
     "survey_build",
     "survey_wavelet",
     "demo",
+    "new",
     "reactive",
     "ocean",
     "flow",

@@ -9,7 +9,7 @@ from pathlib import Path
 from string import Template
 
 from fathometer.base.errors import InputError, shortened
-from fathometer.config.toml_text import inner, quoted, toml
+from fathometer.config.toml_text import escaped, quoted, toml
 from fathometer.lab.forms.applications import PROGRAMS, Program
 from fathometer.lab.forms.form import Form
 from fathometer.lab.forms.here import Here, powers
@@ -76,6 +76,9 @@ def made(form: Form, asked: Asked, machine: Here) -> Made:
     values["limits"] = inner(" ".join(filter(None, said)))
     values["title"] = inner(Template(form.head.title).substitute({"scale": values["scale"], "name": values["name"]}))
     values["published"] = inner(form.head.source)
+    values["limits"] = escaped(" ".join(filter(None, said)))
+    values["title"] = escaped(Template(form.head.title).substitute({"scale": values["scale"], "name": values["name"]}))
+    values["published"] = escaped(form.head.source)
     return Made(form.filled(values), notes)
 
 
