@@ -48,12 +48,12 @@ MOST_TRACES = 200  # whose spectra are looked at
 
 @dataclass(frozen=True)
 class _Shots:
-    """Where sources and receivers of gathers are: extents of x, y, z, m; and until when traces last, s."""
+    """Where sources and receivers of gathers are: extents of x, y, z, m; midpoints (n, 2), m, of one file."""
 
     reference: str
     source: tuple[tuple[float, float], ...]
     receiver: tuple[tuple[float, float], ...]
-    end: float | None
+    midpoints: npt.NDArray[np.float64] | None
     words: str
 
 
@@ -85,6 +85,8 @@ def draft(files: Sequence[GivenFile], target: Path) -> Drafted:
         keys["acquisition"] = _geometry(found, folder, grid, _dimension(volumes, keys))
     if "velocity" in found:
         keys["time_migration"] = {"velocity": _velocity(found["velocity"], folder)}
+        if in_time and shots is not None:
+            keys["time_migration"] |= _places(shots)
     if not in_time:
         keys["wavelet"] = _wavelet(grid, volumes, shots, found)
         keys["propagation"] = _propagation(shots, "vs" in found, grid, volumes)
@@ -265,8 +267,8 @@ def _shots_of(file: GivenFile) -> _Shots:
     shots = f"{count} shot{'s' * (count > 1)}, {len(table.ffid)} traces"
     words = [f"{shots} of {table.samples} samples every {table.interval:g} s"]
     words += [peak] if (peak := _peak(table)) else []
-    end = table.delay + (table.samples - 1) * table.interval
-    return _Shots(file.reference, _ends(table.source), _ends(table.receiver), end, "; ".join(words))
+    midpoints = (table.source + table.receiver)[:, :2] / 2
+    return _Shots(file.reference, _ends(table.source), _ends(table.receiver), midpoints, "; ".join(words))
 
 
 def _ends(points: npt.NDArray[np.float64]) -> tuple[tuple[float, float], ...]:
@@ -382,6 +384,17 @@ def _check_table(table: PositionTable, name: str, grid: Grid | None) -> None:
 def _within(grid: Grid | None, axis: str) -> str:
     n = "xyz".index(axis)
     return "" if grid is None else f"model from {grid.origin[n]:g} to {grid.upper[n]:g} m"
+
+
+def _places(shots: _Shots) -> dict[str, Found]:
+    """The places of an image in time: x of a line from its midpoints; gaps of what is no line."""
+    if shots.midpoints is None or np.ptp(shots.midpoints[:, 1]) > 0:
+        x, y = ([min(a[0], b[0]), max(a[1], b[1])] for a, b in list(zip(shots.source, shots.receiver, strict=True))[:2])
+        return {axis: gap(f"[first, last, step], m; shots {e[0]:g} to {e[1]:g} m") for axis, e in (("x", x), ("y", y))}
+    places = np.unique(np.round(shots.midpoints[:, 0], 3))
+    step = float(np.median(np.diff(places))) if len(places) > 1 else 1.0
+    last = places[0] + np.ceil((places[-1] - places[0]) / step - 1e-6) * step
+    return {"x": Found([float(places[0]), float(last), step], "[first, last, step], m: the midpoints of the traces")}
 
 
 def _wavelet(

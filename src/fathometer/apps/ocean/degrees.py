@@ -1,4 +1,4 @@
-"""Longitudes and latitudes of a NetCDF file's array, which volumes do not have: their lengths are in metres."""
+"""Longitudes and latitudes of a NetCDF file's array, which volumes do not have, as lengths are in metres; its name."""
 
 from __future__ import annotations
 
@@ -35,10 +35,29 @@ def degrees_along(reference: str, axis: int) -> Floats | None:
     return rising[::-1] if len(rising) > 1 and rising[0] > rising[-1] else rising
 
 
+def only_array(reference: str) -> str:
+    """The name of the only array with several axes of a NetCDF file; "" of any other file, and where there are more."""
+    path, key = split_reference(reference, Path())
+    names: list[str] = []
+    if is_hdf5(path):
+        names = _arrays_of_hdf5(path)
+    elif path.suffix.lower() == ".nc":
+        with DatasetFile(path) as file:
+            names = [name for name, stored in file.header.variables.items() if len(stored.shape) > 1]
+    return key or (names[0] if len(names) == 1 else "")
+
+
+def _arrays_of_hdf5(path: Path) -> list[str]:
+    import h5py
+
+    with reading(path), h5py.File(path) as file:
+        return [name for name, one in file.items() if isinstance(one, h5py.Dataset) and one.ndim > 1]
+
+
 def _of_classic(path: Path, key: str | None, axis: int) -> tuple[Any, Any] | None:
     with DatasetFile(path) as file:
         variables = file.header.variables
-        name = key or next((one for one, stored in variables.items() if len(stored.shape) > 1), "")
+        name = key or only_array(str(path))
         if name not in variables or len(variables[name].dimensions) <= axis:
             return None
         dimension = variables[name].dimensions[axis]
@@ -48,9 +67,9 @@ def _of_classic(path: Path, key: str | None, axis: int) -> tuple[Any, Any] | Non
 def _of_hdf5(path: Path, key: str | None, axis: int) -> tuple[Any, Any] | None:
     import h5py
 
+    name = key or only_array(str(path))
     with reading(path), h5py.File(path) as file:
-        arrays = [name for name, one in file.items() if isinstance(one, h5py.Dataset) and one.ndim > 1]
-        array = file[key or arrays[0]] if key or arrays else None
+        array = file.get(name)
         if array is None or array.ndim <= axis or not array.dims[axis].keys():
             return None
         scale = array.dims[axis][0]

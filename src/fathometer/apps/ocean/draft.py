@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from fathometer.apps.ocean.application import APPLICATION
-from fathometer.apps.ocean.degrees import degrees_along
+from fathometer.apps.ocean.degrees import degrees_along, only_array
 from fathometer.apps.ocean.grid import Floats
 from fathometer.apps.ocean.value_units import scale_of
 from fathometer.apps.ocean.volume_files import GridVolume, axes_of_labels
 from fathometer.base.errors import InputError
 from fathometer.config.draft import Drafted, Found, gap
-from fathometer.runs.given_files import GivenFile, roles_of
+from fathometer.runs.given_files import GivenFile, role_by_words, roles_of
 from fathometer.storage.describe import VolumeDescription, describe
 
 WORDS: Mapping[str, Sequence[str]] = {  # in names of files and variables
@@ -50,7 +50,7 @@ def draft(files: Sequence[GivenFile], target: Path) -> Drafted:
     Raises InputError for a file that cannot be read, one of which it is not known what it is, values that no depths
     are, and files whose cells are not those of the others.
     """
-    found = roles_of(files, WORDS, APPLICATION.identity.given)
+    found = roles_of([_named(file) for file in files], WORDS, APPLICATION.identity.given)
     keys: dict[str, Any] = {"time": {"step": gap(), "end": gap("or `steps` in its place")}}
     first = found.get("bathymetry") or next(iter(found.values()), None)
     if first is None:
@@ -69,6 +69,13 @@ def draft(files: Sequence[GivenFile], target: Path) -> Drafted:
     keys["grid"]["levels"] = _levels(found, described if first.role == "temperature" else None, deepest)
     keys |= _fields(found, (cells["x"], cells["y"]), grid, target.parent)
     return Drafted(keys, "ocean")
+
+
+def _named(file: GivenFile) -> GivenFile:
+    """A file with what it is by the name of its only array, where its own name does not tell."""
+    if file.role or role_by_words(file, WORDS):
+        return file
+    return GivenFile(role_by_words(GivenFile("", only_array(file.reference)), WORDS), file.reference)
 
 
 def _described(file: GivenFile) -> VolumeDescription:
