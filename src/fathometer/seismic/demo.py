@@ -11,7 +11,6 @@ from mpi4py import MPI
 
 from fathometer.base import ledger
 from fathometer.base.ledger import Ledger
-from fathometer.base.names import visible_name
 from fathometer.grid.grid import Grid
 from fathometer.grid.volume_info import volume_info
 from fathometer.parallel.collectives import collective_errors
@@ -128,7 +127,7 @@ def run_demo(directory: Path, quick: bool, comm: MPI.Intracomm, context: Context
         with ledger.phase("set up"):
             survey = load_survey(directory / DEMO)
         migrated = run_migrate(survey, comm, replace(context, options=RunOptions(overwrite=True)))
-    context.say(f"\nthe same gathers migrated in time: fathometer migrate-time {visible_name(str(directory / DEMO))}\n")
+    context.say("")
     return Outcome({"shots": modelled.files["shots"], **migrated.files}, migrated.record)
 
 

@@ -73,9 +73,9 @@ def made(form: Form, asked: Asked, machine: Here) -> Made:
         VIRTUAL if values["virtual"] and form.names() & {"place", "virtual"} else "",
         *notes,
     ]
-    values["limits"] = inner(" ".join(filter(None, said)))
-    values["title"] = inner(Template(form.head.title).substitute({"scale": values["scale"], "name": values["name"]}))
-    values["published"] = inner(form.head.source)
+    values["limits"] = escaped(" ".join(filter(None, said)))
+    values["title"] = escaped(Template(form.head.title).substitute({"scale": values["scale"], "name": values["name"]}))
+    values["published"] = escaped(form.head.source)
     values["limits"] = escaped(" ".join(filter(None, said)))
     values["title"] = escaped(Template(form.head.title).substitute({"scale": values["scale"], "name": values["name"]}))
     values["published"] = escaped(form.head.source)
