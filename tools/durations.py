@@ -5,9 +5,9 @@
 Of commands that hold one of the WORDS alone; --write: puts what was measured into README.md. On a machine that does
 nothing else: MPI's ranks wait for each other with full load, and with other work beside them take many times as long.
 
-A duration stands in a command's comment: "# 3 s", or "# the ocean, 8 s". Commands run in a new folder, which holds the
-files of docs/guide/first-survey.md; its own steps between the commands of README.md are not counted. A command that
-fails ends it.
+A duration stands in a command's comment: "# 3 s", or "# the ocean, 2 min". Commands run in a new folder that holds the
+files of docs/guide/first-survey.md, whose own steps between the commands of README.md are not counted, and with an empty
+cache, so that nothing is known of this machine. A command that fails ends it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from tempfile import TemporaryDirectory
 
 ROOT = Path(__file__).resolve().parents[1]
 README, FIRST = ROOT / "README.md", ROOT / "docs" / "guide" / "first-survey.md"
-SAID = re.compile(r"(?P<command>.*\S)\s+# (?:.*, )?(?P<said>\d+(?:\.\d+)?) s$")
+SAID = re.compile(r"(?P<command>.*\S)\s+# (?:.*, )?(?P<said>\d+) (?P<unit>s|min)$")
+SHORT = 100  # s, from which on durations are told in minutes
 PREFIX = re.compile(r"^(\.v)?env/bin/")  # of the program, which is on the path here
 
 
@@ -41,7 +42,9 @@ def commands(text: str) -> Iterator[Timed]:
     for block in re.findall(r"^```sh\n(.*?)^```", text, re.DOTALL | re.MULTILINE):
         for line in block.splitlines():
             if found := SAID.fullmatch(line):
-                yield Timed(PREFIX.sub("", found["command"]), float(found["said"]))
+                yield Timed(
+                    PREFIX.sub("", found["command"]), float(found["said"]) * (60 if found["unit"] == "min" else 1)
+                )
 
 
 def with_duration(text: str, command: str, seconds: float) -> str:
@@ -50,8 +53,13 @@ def with_duration(text: str, command: str, seconds: float) -> str:
     for number, line in enumerate(lines):
         found = SAID.fullmatch(line)
         if found and PREFIX.sub("", found["command"]) == command:
-            lines[number] = f"{line[: found.start('said')]}{max(1, round(seconds))} s"
+            lines[number] = f"{line[: found.start('said')]}{in_words(seconds)}"
     return "\n".join(lines)
+
+
+def in_words(seconds: float) -> str:
+    """A duration as README.md has it."""
+    return f"{max(1, round(seconds))} s" if seconds < SHORT else f"{round(seconds / 60)} min"
 
 
 def first_survey(folder: Path) -> dict[str, str]:
@@ -74,7 +82,7 @@ def run(command: str, folder: Path) -> float:
     done = subprocess.run(
         ["bash", "-c", command],
         cwd=folder,
-        env=os.environ | {"PATH": path},
+        env=os.environ | {"PATH": path, "XDG_CACHE_HOME": str(folder / "cache")},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

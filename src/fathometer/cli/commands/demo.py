@@ -58,6 +58,7 @@ def closing_words(folder: Path) -> list[str]:
         "what to try next:",
         f"  {program} migrate-time {survey}    the same gathers in time",
         f"  {program} info {path(SHOTS_FOLDER, 'shots.segy')} --picture {path('shot.png')}    a shot",
+        f"  {program} calibrate --for migrate    how fast this machine is, once; then",
         f"  {program} plan {survey}    what a run costs, before it runs",
         f"  {program} model {path(SHOTS)} --set wavelet.peak_frequency=4    the shots again, of a lower frequency",
         f"  {program} new survey YOUR-MODEL YOUR-SHOTS    a survey file around files of your own",
