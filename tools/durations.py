@@ -6,8 +6,8 @@ Of commands that hold one of the WORDS alone; --write: puts what was measured in
 nothing else: MPI's ranks wait for each other with full load, and with other work beside them take many times as long.
 
 A duration stands in a command's comment: "# 3 s", or "# the ocean, 2 min". Commands run in a new folder that holds the
-files of docs/guide/first-survey.md, whose own steps between the commands of README.md are not counted, and with an empty
-cache, so that nothing is known of this machine. A command that fails ends it.
+files of docs/guide/first-survey.md, and with an empty cache, so that nothing is known of this machine; what has to be
+done between them, such as a step of that page, is not counted. A command that fails ends it.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def first_survey(folder: Path) -> dict[str, str]:
         assert text is not None, name
         (folder / name).write_text(text[1])
     [smooth] = re.findall(r"^fathometer prepare .*$", page, re.MULTILINE)
-    return {"new survey": "python model.py", "migrate image.toml": smooth}
+    return {"new survey": "python model.py", "migrate image.toml": smooth, "plan": "fathometer calibrate --for migrate"}
 
 
 def run(command: str, folder: Path) -> float:
