@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fathometer.base.errors import InputError, did_you_mean
+from fathometer.base.errors import InputError
+from fathometer.base.meant import did_you_mean
 
 _SAID = re.compile(r"([A-Za-z][A-Za-z0-9_]*)=(.+)", re.DOTALL)
 
