@@ -301,7 +301,7 @@ def test_info_draws(name, folder, tmp_path, capsys):
         (["nope.npy"], 2, "nope.npy: no such file"),
         (["vp.npy", "nope.rsf"], 2, "nope.rsf: no such file"),
         ([""], 2, "unknown kind of file"),
-        (["survey.toml"], 2, "survey.toml: unknown kind of file (allowed: .rsf"),
+        (["survey.toml"], 2, "survey.toml: unknown kind of file; allowed: volumes (models, images) .rsf"),
         (["."], 2, "unknown kind of file"),
         (["vp.npy", "recorded.segy", "--picture", "a.png"], 2, "--picture a.png: draws one FILE, found 2"),
         (["vp.npy", "--picture", "vp.npy"], 2, "--picture vp.npy: allowed: the name of a .png file"),

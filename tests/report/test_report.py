@@ -59,7 +59,7 @@ def broken(*place, value):
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        ("", "damaged or no record: not valid JSON"),
+        ("", "is empty: 0 bytes"),
         (json.dumps(a_record())[:-100], "damaged or no record: not valid JSON"),
         ("[1, 2]", "not a record of Fathometer: found no object; allowed: a run.json"),
         (

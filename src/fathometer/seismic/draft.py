@@ -17,7 +17,7 @@ from fathometer.runs.given_files import GivenFile, role_by_words, unknown_role
 from fathometer.seismic.application import APPLICATION
 from fathometer.seismic.kirchhoff.velocities.picks_file import is_picks_file, read_picks
 from fathometer.seismic.model.axes import assumed_axes
-from fathometer.seismic.model.axis_order import depth_first
+from fathometer.seismic.model.axis_order import depth_first, order_note
 from fathometer.seismic.model.earth import EarthFiles
 from fathometer.seismic.model.limits import FASTEST, SLOWEST
 from fathometer.seismic.model.velocity_units import known_units, metres_per_second
@@ -240,6 +240,11 @@ def _axes(opened: Mapping[str, Any], keys: Mapping[str, Found]) -> Found | None:
         if natural == "xz":
             return Found("zx", f"by the water on top: {cells} cells, the slowest axis first; no file names its axes")
         return gap('"zxy" or "zyx": the first axis is depth, by the water on top; no file names its axes')
+    if "vp" in opened and order_note(first, lambda values: metres_per_second(values, units), ""):
+        return gap(
+            f'"{natural}" if the last axis is depth; but velocities grow along another one as they do with depth, and no '
+            "file names its axes"
+        )
     return Found(natural, f"taken: no file names its axes, {cells} cells, the slowest axis first; is it so?")
 
 

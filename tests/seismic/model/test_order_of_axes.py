@@ -71,6 +71,7 @@ def test_a_survey_prepare_and_info_say_so(tmp_path, monkeypatch):
     assert f'{hint}[model] axes = "zx" if that is depth' in notes_of(tmp_path, "info", "vp.npy")
     prepared = notes_of(tmp_path, "prepare", "vp.npy", "--input-spacing", "10", "--smooth", "20", "-o", "s.rsf")
     assert f"{hint}--axes zx if that is depth" in prepared
+    assert "[model] axes" in notes_of(tmp_path, "new", "survey", "vp.npy", "-o", "new.toml")  # a gap
     survey(tmp_path, MODEL | {"model.axes": "zx", "output.directory": "turned"})
     assert "does not name its axes" not in notes_of(tmp_path, "model", "survey.toml")
 

@@ -271,7 +271,7 @@ BAD = {
     "damaged npz": (cut(make_npz, "v.npz", 100), "not an NPZ"),
     "pickled npy": (npy_of(np.array([{1: 2}, None]), allow_pickle=True), "pickled Python objects"),
     "pickle": (raw("v.npy", pickle.dumps([1.0])), "pickles are never loaded"),
-    "empty npy": (raw("v.npy", b""), "not an NPY"),
+    "empty npy": (raw("v.npy", b""), "is empty"),
     "1D": (npy_of(np.zeros(3)), r"1 dimensions, shape \(3,\), where 2 or 3 are allowed"),
     "4D": (npy_of(np.zeros((1, 2, 3, 4))), "4 dimensions"),
     "empty": (npy_of(np.zeros((0, 3))), "holds no cell"),

@@ -160,7 +160,7 @@ def _description(reference: str, options: Options) -> Description | PicksDescrip
         description = describe(reference, Path(), options.wanted, options.sample_interval, print_line)
     except UnknownKind as error:
         other = ELSEWHERE.get(Path(reference).suffix.lower()) if Path(reference).is_file() else None
-        hint = f"; it is {other}" if other else str(error).partition(")")[2]
+        hint = f"; it is {other}" if other else error.hint
         known = "; ".join(f"{kind} {suffixes}" for kind, suffixes in KINDS)
         raise InputError(f"{reference}: unknown kind of file; allowed: {known}{hint}") from None
     if isinstance(description, VolumeDescription) and not description.labels and len(description.shape) in (2, 3):

@@ -263,7 +263,11 @@ def format_to_read(path: Path) -> Format:
 
 
 class UnknownKind(InputError):
-    """Neither its suffix nor its content tells what a file holds."""
+    """Neither its suffix nor its content tells what a file holds; hint: what to do about it, the message's end."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(f"{message}{hint}")
+        self.hint = hint
 
 
 def unknown_kind(path: Path | str) -> UnknownKind:
@@ -280,7 +284,7 @@ def unknown_kind(path: Path | str) -> UnknownKind:
         )
     elif not os.path.exists(name):
         hint = file_meant(name) or "; there is no file of this name"
-    return UnknownKind(f"{name}: unknown kind of file (allowed: {', '.join(BY_SUFFIX)}){hint}")
+    return UnknownKind(f"{name}: unknown kind of file (allowed: {', '.join(BY_SUFFIX)})", hint)
 
 
 def require_replaceable(path: Path) -> None:
