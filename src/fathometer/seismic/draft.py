@@ -242,8 +242,8 @@ def _axes(opened: Mapping[str, Any], keys: Mapping[str, Found]) -> Found | None:
         return gap('"zxy" or "zyx": the first axis is depth, by the water on top; no file names its axes')
     if "vp" in opened and order_note(first, lambda values: metres_per_second(values, units), ""):
         return gap(
-            f'"{natural}" if the last axis is depth; but velocities grow along another one as they do with depth, and no '
-            "file names its axes"
+            f'"{natural}" if the last axis is depth; but velocities grow along another one as they do with depth; '
+            "no file names its axes"
         )
     return Found(natural, f"taken: no file names its axes, {cells} cells, the slowest axis first; is it so?")
 
