@@ -62,8 +62,8 @@ def in_words(seconds: float) -> str:
     return f"{max(1, round(seconds))} s" if seconds < SHORT else f"{round(seconds / 60)} min"
 
 
-def first_survey(folder: Path) -> dict[str, str]:
-    """Write the files of the first survey; what has to be run before a command, by a word of that."""
+def first_survey(folder: Path) -> dict[str, tuple[str, str]]:
+    """Write the files of the first survey; by words of commands what has to be run before, and a file that it makes."""
     page = FIRST.read_text(encoding="utf-8")
     [model] = re.findall(r"^```python\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
     (folder / "model.py").write_text(model)
@@ -72,7 +72,12 @@ def first_survey(folder: Path) -> dict[str, str]:
         assert text is not None, name
         (folder / name).write_text(text[1])
     [smooth] = re.findall(r"^fathometer prepare .*$", page, re.MULTILINE)
-    return {"new survey": "python model.py", "migrate image.toml": smooth, "plan": "fathometer calibrate --for migrate"}
+    return {
+        "new survey": ("python model.py", "vp.npy"),
+        "model shots.toml": ("python model.py", "vp.npy"),
+        "migrate image.toml": (smooth, "smooth.rsf"),
+        "plan image.toml": ("fathometer calibrate --for migrate && touch calibrated", "calibrated"),
+    }
 
 
 def run(command: str, folder: Path) -> float:
@@ -107,8 +112,8 @@ def main() -> None:
     with TemporaryDirectory() as name:
         before = first_survey(Path(name))
         for one in chosen:
-            for word, command in before.items():
-                if word in one.command:
+            for word, (command, made) in before.items():
+                if word in one.command and not (Path(name) / made).exists():
                     run(command, Path(name))
             took = run(one.command, Path(name))
             print(f"{one.said:8g} {took:8.1f}   {one.command}", flush=True)

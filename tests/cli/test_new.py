@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import h5py
 import numpy as np
 import pytest
 from cli_support import here, inputs, velocity, write_gathers
@@ -184,6 +185,19 @@ def test_an_ocean_on_a_sphere():
     assert values["initial"] == {"temperature": {"file": "levitus.nc"}}
     assert sorted(gaps(values)) == ["time.end", "time.step"]
     filled("ocean", "ocean.toml", time__step=600, time__end=1200)
+
+
+def test_degrees_of_a_file_of_netcdf_4():
+    with h5py.File("etopo.nc", "w") as file:
+        array = file.create_dataset("Band1", data=np.full((6, 8), -100.0))
+        for axis, (name, values) in enumerate({"lat": 10.0 + np.arange(6), "lon": 20.0 + np.arange(8)}.items()):
+            scale = file.create_dataset(name, data=values)
+            scale.attrs["units"] = "degrees_north" if name == "lat" else "degrees_east"
+            scale.make_scale(name)
+            array.dims[axis].attach_scale(scale)
+    values = new("ocean", "bathymetry=etopo.nc")
+    assert values["grid"]["kind"] == "sphere"
+    assert (values["grid"]["cells"], values["grid"]["origin"]) == ([8, 6], [19.5, 9.5])
 
 
 def test_an_ocean_on_a_plane():

@@ -58,7 +58,7 @@ def test_the_script_runs_commands_in_their_order():
 def test_the_first_survey_is_there_for_it(tmp_path):
     before = durations.first_survey(tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == {"model.py", "shots.toml", "image.toml"}
-    assert before["migrate image.toml"].startswith("fathometer prepare vp.npy")
+    assert before["migrate image.toml"][0].startswith("fathometer prepare vp.npy")
 
 
 @pytest.mark.parametrize("folder", [Path("demo"), Path("my runs/it's")])
