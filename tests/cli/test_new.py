@@ -134,6 +134,16 @@ def test_depth_as_first_axis_is_known_by_the_water():
     assert new("survey", "vp.npy")["model"]["axes"] == "zx"
 
 
+def test_units_that_are_not_known_are_a_gap_and_no_text_of_a_file_ends_its_comment():
+    values = new("survey", "vp=" + rsf("vel.rsf", velocity(), unit="furlongs\\n[x]"))
+    assert "model.units" in gaps(values)
+    assert "furlongs" in Path("survey.toml").read_text()
+    filled(
+        "model", "survey.toml", model__units="m/s", propagation__duration=0.1, wavelet__peak_frequency=15,
+        acquisition__sources="{x = 200.0, z = 20.0}", acquisition__receivers="{x = 100.0, z = 20.0}",
+    )  # fmt: skip
+
+
 def test_elastic_waves():
     rsf("vp.rsf", velocity())
     rsf("vs.rsf", velocity() / 2)

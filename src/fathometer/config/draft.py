@@ -13,6 +13,7 @@ from typing import Any, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from fathometer.base.errors import shortened
 from fathometer.config.constraints import constraint
 from fathometer.config.gaps import GAP
 from fathometer.config.toml_text import bare, toml
@@ -107,16 +108,17 @@ def _table(heading: str, path: str, field: FieldInfo, found: Mapping[str, Any]) 
 def _live(name: str, field: FieldInfo, found: Found | None) -> Iterator[str]:
     """A key that is set, or a gap, below what it means."""
     found = found or gap()
+    note = shortened(found.note, 2 * WIDTH)  # it may quote what stands in files
     kind = name == "kind" and found.value != GAP and len(_choices(field)) == 1
     if not kind:
         yield from _comment(_about(field))
     line = f"{bare(name)} = {toml(found.value)}"
-    if not found.note:
+    if not note:
         yield line
-    elif len(line) + len(found.note) + 6 <= WIDTH + 10:
-        yield f"{line}    # {found.note}"
+    elif len(line) + len(note) + 6 <= WIDTH + 10:
+        yield f"{line}    # {note}"
     else:
-        yield from _comment(found.note, "#   ", "#   ")
+        yield from _comment(note, "#   ", "#   ")
         yield line
 
 

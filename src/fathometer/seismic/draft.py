@@ -212,6 +212,8 @@ def _model(
 def _opened(target: Path, keys: Mapping[str, Found], dimensions: int) -> EarthFiles:
     """The files of the model as a run opens them, with stand-ins for gaps. Raises InputError where they contradict."""
     model = {name: found.value for name, found in keys.items() if found != gap(found.note)}
+    if "units" in keys:
+        model.setdefault("units", "m/s")
     if "spacing" in keys:
         model["spacing"] = [1.0] * dimensions
     model.setdefault("vp", 2000.0)
