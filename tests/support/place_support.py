@@ -71,7 +71,8 @@ def cdp(path: Path) -> tuple[np.ndarray, np.ndarray, float]:
 def text(path: Path) -> str:
     """The textual header by segyio, its lines without numbers."""
     with segyio.open(path, ignore_geometry=True) as file:
-        lines = segyio.tools.wrap(file.text[0]).splitlines()
+        head = bytes(file.text[0]).decode("latin-1")
+    lines = [head[start : start + 80] for start in range(0, len(head), 80)]
     return "\n".join(line[4:].rstrip() for line in lines)
 
 
