@@ -198,8 +198,8 @@ def _textual_header(info: VolumeInfo, interval: str, places: TracePlaces) -> byt
 
 
 def _wrapped(lines: Sequence[str], most: int) -> list[str]:
-    """Lines of at most LINE letters; those beyond `most` are left out, which the last one says."""
+    """Lines shorter than LINE, for readers that cut them at blanks; those beyond `most` are left out, which the last one says."""
     wrapped = [
-        part for line in lines for part in textwrap.wrap(line, LINE, subsequent_indent="  ", break_on_hyphens=False)
+        part for line in lines for part in textwrap.wrap(line, LINE - 1, subsequent_indent="  ", break_on_hyphens=False)
     ]
     return wrapped if len(wrapped) <= most else [*wrapped[: most - 1], f"{wrapped[most - 1]:.{LINE - 4}} ..."]
