@@ -222,7 +222,7 @@ LAYERS = {
         lifecycle tasks
         foreign
         folder_lock summation
-        contributions finished_run journal_folder simulation
+        contributions finished_run held_sums journal_folder simulation
         application given_files journal state_arrays
         context field_series restart_folder restartable_job small_runs sum_file
         checksum claims exact_sum fingerprint options probes restart_hint results_lock run_input seal

@@ -198,7 +198,8 @@ def _textual_header(info: VolumeInfo, interval: str, places: TracePlaces) -> byt
 
 
 def _wrapped(lines: Sequence[str], most: int) -> list[str]:
-    """Lines shorter than LINE, for readers that cut them at blanks; those beyond `most` are left out, which the last one says."""
+    """Lines shorter than LINE, for readers that cut them at blanks; those beyond `most` are left out, which the last
+    one says."""
     wrapped = [
         part for line in lines for part in textwrap.wrap(line, LINE - 1, subsequent_indent="  ", break_on_hyphens=False)
     ]
