@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from fathometer.base.errors import InputError, did_you_mean, shortened
+from fathometer.base.errors import InputError, shortened
+from fathometer.base.meant import did_you_mean
 from fathometer.python.errors import path_of, public
 
 FIRST_LINE = "# Written by fathometer.{kind} in Python; it is replaced when that is run again."

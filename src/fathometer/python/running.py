@@ -18,7 +18,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from fathometer.base.errors import FathometerError, InputError, did_you_mean, shortened
+from fathometer.base.errors import FathometerError, InputError, shortened
+from fathometer.base.meant import did_you_mean
 from fathometer.base.own_program import own_program
 from fathometer.python.errors import path_of, public, require_xarray
 from fathometer.python.inputs import SEISMIC, Input, Survey
