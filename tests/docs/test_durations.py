@@ -11,7 +11,6 @@ from cli_support import clean_environment, here
 from paths import ROOT
 from patience import PATIENCE
 
-from fathometer.cli.commands.demo import closing_words
 from fathometer.cli.parser import parser
 from fathometer.seismic import demo
 
@@ -63,7 +62,7 @@ def test_the_first_survey_is_there_for_it(tmp_path):
 
 @pytest.mark.parametrize("folder", [Path("demo"), Path("my runs/it's")])
 def test_closing_words_are_commands_with_the_paths_of_the_demo(folder):
-    lines = closing_words(folder)
+    lines = demo.closing_words(folder)
     assert str(folder / "image" / "report.html") in shlex.split(
         lines[1].replace("html':", "html' :").replace("html:", "html :")
     )

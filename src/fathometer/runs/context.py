@@ -45,9 +45,11 @@ class Outcome:
     Attributes:
         files: its files by kind. record: complete on rank 0 only. failed: reasons of failed tasks, by number.
         nothing: what is not in the results and why, the same on all ranks; "" where all is.
+        words: for people, at the end.
     """
 
     files: dict[str, Path]
     record: dict[str, Any]
     failed: Mapping[int, str] = field(default_factory=dict)
     nothing: str = ""
+    words: Sequence[str] = ()

@@ -86,7 +86,7 @@ class SeismicApplication:
 
     def conclusion(self, outcome: Outcome) -> Conclusion:
         """Time and rates; which tasks are not in the image, or that it is zero."""
-        return Conclusion(_lines(outcome.record) if outcome.record else (), _missing(outcome))
+        return Conclusion([*_lines(outcome.record), *outcome.words] if outcome.record else (), _missing(outcome))
 
     def plan(self, input: Survey, machine: Machine, options: Mapping[str, Any]) -> CostEstimate:
         """What a run will cost on a machine."""

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os.path
+import shlex
+import shutil
+import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,10 +15,12 @@ from mpi4py import MPI
 
 from fathometer.base import ledger
 from fathometer.base.ledger import Ledger
+from fathometer.base.names import visible_name
 from fathometer.grid.grid import Grid
 from fathometer.grid.volume_info import volume_info
 from fathometer.parallel.collectives import collective_errors
 from fathometer.parallel.decomposition import Index3
+from fathometer.record.envelope import PAGE
 from fathometer.record.usage import forget_peak, usage
 from fathometer.runs.context import Context, Outcome
 from fathometer.runs.foreign import require_own_demo
@@ -128,7 +134,35 @@ def run_demo(directory: Path, quick: bool, comm: MPI.Intracomm, context: Context
             survey = load_survey(directory / DEMO)
         migrated = run_migrate(survey, comm, replace(context, options=RunOptions(overwrite=True)))
     context.say("")
-    return Outcome({"shots": modelled.files["shots"], **migrated.files}, migrated.record)
+    files = {"shots": modelled.files["shots"], **migrated.files}
+    return Outcome(files, migrated.record, words=closing_words(directory))
+
+
+def closing_words(folder: Path) -> list[str]:
+    """What to open in the demo's folder, and what to try next: commands that run as they stand."""
+
+    def path(*parts: str) -> str:
+        return shlex.quote(visible_name(str(folder.joinpath(*parts))))
+
+    survey, program = path(DEMO), shlex.quote(_program())
+    return [
+        "",
+        f"open {path(IMAGE_FOLDER, PAGE)}: the image, with sliders, and where every second went",
+        "",
+        "what to try next:",
+        f"  {program} migrate-time {survey}    the same gathers in time",
+        f"  {program} info {path(SHOTS_FOLDER, 'shots.segy')} --picture {path('shot.png')}    a shot",
+        f"  {program} calibrate --for migrate    how fast this machine is, once; then",
+        f"  {program} plan {survey}    what a run costs, before it runs",
+        f"  {program} model {path(SHOTS)} --set wavelet.peak_frequency=4    the shots again, of a lower frequency",
+        f"  {program} new survey YOUR-MODEL YOUR-SHOTS    a survey file around files of your own",
+    ]
+
+
+def _program() -> str:
+    """How the program is called here: by its name where that is on the path, else by its place."""
+    script = Path(sys.executable).with_name("fathometer")
+    return "fathometer" if shutil.which("fathometer") or not script.exists() else os.path.relpath(script)
 
 
 def _write_inputs(directory: Path, size: Size, say: Any) -> None:
