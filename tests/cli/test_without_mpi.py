@@ -20,7 +20,7 @@ from fathometer.plan.machine_file import save_machine
 from fathometer.storage.volumes.volume import VolumeInfo, write_volume
 
 PROGRAM = Path(__file__).parents[1] / "support" / "without_mpi_program.py"
-VOLUMES = {"info", "prepare", "plan", "submit", "report"}  # commands that are given volumes, or inputs that name them
+VOLUMES = {"info", "new", "prepare", "plan", "submit", "report"}  # commands on volumes, or inputs that name them
 OTHERS = {"survey build", "survey wavelet", "profile", "farm extract"}  # and the groups study and cluster
 INFO = VolumeInfo((40, 30), np.dtype(np.float32), (10.0, 10.0), (0.0, 0.0), ("x", "z"), "m/s")
 
@@ -98,6 +98,8 @@ def test_every_format(tmp_path, capsys, every):
         survey(tmp_path, MODEL | {"model.vp": reference}, f"{number}.toml")
         commands += [["info", reference], ["plan", f"{number}.toml", "--on", "machine.json"]]
         needed += ["2000 to 2500", "time step"]
+        commands.append(["new", "survey", f"vp={reference}", "-o", f"new{number}.toml"])
+        needed.append("written, with")
         if not every:
             continue
         survey(tmp_path, MIGRATE | {"model.vp": reference}, f"migrate{number}.toml")
