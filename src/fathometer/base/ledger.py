@@ -351,10 +351,10 @@ class Ledger:
             others = list(self._others)
         files: dict[tuple[str, str], FileAccount] = {}
         for thread in (self._main, *others):
-            for key, account in thread.files.items():
+            for key, account in list(thread.files.items()):  # of threads that may be at work
                 files.setdefault(key, FileAccount()).add(account)
         overlapped: dict[tuple[str, str], Entry] = {}
-        for entry in (entry for thread in others for entry in thread.entries.values()):
+        for entry in (entry for thread in others for entry in list(thread.entries.values())):
             sum_ = overlapped.setdefault((entry.phase, entry.category), Entry(entry.phase, entry.category))
             for name in ("seconds", "calls", "bytes", "points", "flops"):
                 setattr(sum_, name, getattr(sum_, name) + getattr(entry, name))

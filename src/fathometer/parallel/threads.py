@@ -100,16 +100,17 @@ class ThreadCounts:
         """
         if self.io == 1 or len(rows) < 2 * self.io:
             return function(rows)
-        with ThreadPoolExecutor(self.io, "rows", *_affinity_setter(self.cpus)) as pool:
+        with ThreadPoolExecutor(self.io, "rows", _begin, (self.cpus, 0)) as pool:
             return np.concatenate(list(pool.map(function, np.array_split(rows, self.io))))
 
     def background_thread(self, name: str) -> ThreadPoolExecutor:
         """An executor of one thread for work during the time steps, on the cpus that these leave free, if any."""
-        return ThreadPoolExecutor(1, name, *_affinity_setter(self.cpus[self.propagate :] or self.cpus))
+        return ThreadPoolExecutor(1, name, _begin, (self.cpus[self.propagate :] or self.cpus, 0))
 
-    def pool(self, name: str, threads: int) -> ThreadPoolExecutor:
-        """An executor of some threads on all cpus of the rank."""
-        return ThreadPoolExecutor(threads, name, *_affinity_setter(self.cpus))
+    def pool(self, name: str, threads: int, kernels: int = 0) -> ThreadPoolExecutor:
+        """An executor of some threads on all cpus of the rank, whose kernels have `kernels` threads each; 0: as many as
+        a new thread's have."""
+        return ThreadPoolExecutor(threads, name, _begin, (self.cpus, kernels))
 
 
 def over_planes(function: Callable[[int], T], planes: int) -> list[T]:
@@ -122,7 +123,7 @@ def over_planes(function: Callable[[int], T], planes: int) -> list[T]:
     if threads < 2:
         return [function(plane) for plane in range(planes)]
     cpus = tuple(sorted(set().union(*_native.thread_binding())))
-    with ThreadPoolExecutor(threads, "planes", *_affinity_setter(cpus)) as pool:
+    with ThreadPoolExecutor(threads, "planes", _begin, (cpus, 1)) as pool:
         return list(pool.map(function, range(planes)))
 
 
@@ -140,9 +141,14 @@ def by_planes(function: Callable[..., np.ndarray], dtype: np.dtype[Any] | type, 
     return result
 
 
-def _affinity_setter(cpus: tuple[int, ...]) -> tuple[Any, tuple[Any, ...]]:
-    """Initializer and arguments of a thread pool: a new thread inherits the mask of a thread pinned to one cpu."""
-    return (os.sched_setaffinity, (0, cpus)) if cpus else (None, ())
+def _begin(cpus: tuple[int, ...], kernels: int) -> None:
+    """In a new thread, which inherits the mask of a thread pinned to one cpu, and OpenMP's default threads."""
+    from fathometer import _native
+
+    if cpus:
+        os.sched_setaffinity(0, cpus)
+    if kernels:
+        _native.set_threads(kernels)
 
 
 def thread_counts(requested: Mapping[str, int | str], binding: Binding, section: str = "threads") -> ThreadCounts:

@@ -45,7 +45,7 @@ class Input:
         from fathometer.cli.registry import application as registered
         from fathometer.config.input_file import validated
 
-        if application not in APPLICATIONS:
+        if not isinstance(application, str) or application not in APPLICATIONS:
             raise InputError(
                 f"application: found {shortened(repr(application))}; allowed: {', '.join(APPLICATIONS)}"
                 f"{did_you_mean(application, APPLICATIONS)}"
@@ -53,8 +53,9 @@ class Input:
         default = f"{'survey' if application == SEISMIC else application}.toml"
         name = path_of(default if path is None else path, type(self).__name__)
         self.application, self.path = application, Path(name)
-        self.values: dict[str, Any] = _table(values, f"{name}:")
+        self.values: dict[str, Any] = table(values, f"{name}:")
         validated(referred(registered(application).identity.input), self.values, self.path)
+        self._folder = os.getcwd()
 
     @public
     def save(self) -> Path:
@@ -65,13 +66,14 @@ class Input:
 
         first = FIRST_LINE.format(kind=type(self).__name__)
         text = f"{first}\n\n{toml_file(self.values)}"
-        if os.path.lexists(self.path) and not _replaceable(self.path, first, self.values):
+        path = Path(self._folder, self.path)  # the working folder may be another one since
+        if os.path.lexists(path) and not _replaceable(path, first, self.values):
             raise InputError(
                 f"{self.path}: found a file with other values that was not written by {type(self).__name__}; allowed: "
                 "another path, or the file itself in place of these values"
             )
-        atomic.write(self.path, text.encode())
-        return self.path
+        atomic.write(path, text.encode())
+        return self.path if os.getcwd() == self._folder else path
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(self.values)}; {self.path})"
@@ -116,6 +118,14 @@ def _replaceable(path: Path, first: str, values: Mapping[str, Any]) -> bool:
         return text.startswith(first) or tomllib.loads(text) == values
     except (OSError, ValueError, RecursionError):
         return False
+
+
+def table(values: Mapping[str, Any], place: str) -> dict[str, Any]:
+    """Values of Python as TOML has them. Raises InputError, which begins with `place`, where it has none such."""
+    try:
+        return _table(values, place)
+    except RecursionError:
+        raise InputError(f"{place} found a dictionary or list that holds itself; allowed: values as of TOML") from None
 
 
 def _table(values: Mapping[str, Any], place: str) -> dict[str, Any]:

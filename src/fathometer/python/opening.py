@@ -6,6 +6,7 @@ import hashlib
 import importlib.util
 import math
 import os
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,13 +43,13 @@ def open_volume(path: Name, *, level: int = 0, share: int | None = None) -> Data
     9.0
     """
     require_xarray("open_volume")
-    from fathometer.storage.xarray_engine import Engine
+    from fathometer.storage.xarray_engine import Engine, absolute
 
     name = path_of(path, "open_volume")
     try:
         dataset = Engine().open_dataset(name, level=level, share=share)
     except InputError as error:  # the engine's names are absolute
-        raise InputError(str(error).replace(os.path.abspath(name), name)) from None
+        raise InputError(str(error).replace(absolute(name), name)) from None
     (array,) = dataset.data_vars.values()
     close = dataset.close
     array = _chunked(array)
@@ -83,9 +84,9 @@ def open_gathers(path: Name, *, sample_interval: float | None = None) -> DataArr
 
     name = path_of(path, "open_gathers")
     given = sample_interval
-    if given is not None and not (isinstance(given, int | float) and 0 < given < math.inf):
+    if given is not None and (isinstance(given, bool) or not isinstance(given, Real) or not 0 < given < math.inf):
         raise InputError(f"sample_interval: found {shortened(repr(given), 60)}; allowed: a number above 0 (s)")
-    return _chunked(xarray_gathers.open_gathers(name, Path(), sample_interval))
+    return _chunked(xarray_gathers.open_gathers(name, Path(), None if given is None else float(given)))
 
 
 def _chunked(array: DataArray) -> DataArray:

@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
+from numbers import Integral
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -22,7 +23,7 @@ from fathometer.base.errors import FathometerError, InputError, shortened
 from fathometer.base.meant import did_you_mean
 from fathometer.base.own_program import own_program
 from fathometer.python.errors import path_of, public, require_xarray
-from fathometer.python.inputs import SEISMIC, Input, Survey
+from fathometer.python.inputs import SEISMIC, Input, Survey, table
 from fathometer.python.records import Record
 
 if TYPE_CHECKING:
@@ -30,6 +31,17 @@ if TYPE_CHECKING:
 
 ERROR, INTERRUPTED = "fathometer: error: ", "fathometer: interrupted"  # begin lines
 SECONDS_OF_LINES = "1"  # between lines of progress, at least
+OF_LAUNCHERS = (
+    "OMPI_COMM_",
+    "OMPI_UNIVERSE_",
+    "PMIX_",
+    "PMI_",
+    "MPI_LOCAL",
+    "PRTE_",
+    "HYDRA_",
+    "SLURM_PROCID",
+    "SLURM_STEP_",
+)
 LAST_LINES = 3  # of a program that ended without saying why
 
 
@@ -84,7 +96,8 @@ def run(
         input: a Survey or Input, which is saved first; the dictionaries of one; or the name of a file.
         ranks: of MPI, started by the program's own launcher; None: one process.
         threads: of a rank; None: all its cores.
-        resume: go on with an earlier run's work. overwrite: replace its results.
+        resume: go on with an earlier run's work. overwrite: begin anew where a run was not finished, and replace files
+            that no run has left a record of; results of a finished run are replaced in any case.
         settings: keys in place of the input's, such as {"history.store": "disk"}.
         quiet: show neither progress nor notes, which are printed otherwise.
 
@@ -104,7 +117,7 @@ def run(
     if code:
         raise _error(command, code, lines)
     entries = _record(command, output)
-    files = {name: Path(file) for name, file in entries["results"]["files"].items()}
+    files = {name: Path(os.getcwd(), file) for name, file in entries["results"]["files"].items()}
     return Run(command, Record(files.get("record", Path("run.json")), entries), files)
 
 
@@ -120,7 +133,7 @@ def _words(
     from fathometer.config.toml_text import toml
 
     owners = {name: app.identity.name for app in applications() for name in app.identity.commands}
-    if command not in owners:
+    if not isinstance(command, str) or command not in owners:
         raise InputError(
             f"command: found {shortened(repr(command))}; allowed: {', '.join(owners)}{did_you_mean(command, owners)}"
         )
@@ -135,10 +148,10 @@ def _words(
     words = [command, path_of(input, "input")]
     for name, number in (("ranks", ranks), ("threads", threads)):
         if number is not None:
-            if isinstance(number, bool) or not isinstance(number, int):
+            if isinstance(number, bool) or not isinstance(number, Integral):
                 raise InputError(f"{name}: found {shortened(repr(number))}; allowed: a whole number from 1")
-            words += [f"--{name}", str(number)]
-    return words + [f"--set={key}={toml(value)}" for key, value in (settings or {}).items()]
+            words += [f"--{name}", str(int(number))]
+    return words + [f"--set={key}={toml(value)}" for key, value in table(settings or {}, "settings:").items()]
 
 
 def _watch(words: list[str]) -> tuple[int, bytes, list[str]]:
@@ -149,6 +162,8 @@ def _watch(words: list[str]) -> tuple[int, bytes, list[str]]:
     libc = ctypes.CDLL(None)
     environ = os.environ | {"FATHOMETER_LINE_SECONDS": SECONDS_OF_LINES}
     environ.pop("FATHOMETER_TTY", None)
+    for name in [name for name in environ if name.startswith(OF_LAUNCHERS)]:  # this process may be a rank itself
+        del environ[name]
     # A group of its own: a terminal's Ctrl-C comes here alone, and is sent on once. It ends where this process does.
     with subprocess.Popen(
         words,

@@ -34,10 +34,11 @@ class HeldSums:
         """Add what has been written for a task: its whole window of each volume, float32 or float64."""
         x, y, z = (slice(lo, hi) for lo, hi in zip(contribution.lo, contribution.hi, strict=True))
         for name, limbs in self._limbs.items():
-            top = max(self._tops[name], top_of(contribution.parts[name].peak))
-            if top > self._tops[name]:
-                limbs[:] = with_top(limbs, self._tops[name], top)
-                self._tops[name] = top
+            before, top = self._tops[name], max(self._tops[name], top_of(contribution.parts[name].peak))
+            if top > before and self.tasks:  # in place: as with_top
+                limbs[1] = limbs[0] if top == before + 1 else 0
+                limbs[0] = 0
+            self._tops[name] = top
             add(limbs[:, x, y, z], top, volumes[name])
         self.tasks.add(contribution.task)
 

@@ -136,10 +136,15 @@ class _GroupLoop:
 
     def _wait(self) -> None:
         """Until the contribution of the task before is written. Raises what became of that."""
-        work, self._written = self._written, None
-        if work is not None:
+        work = self._written
+        if work is None:
+            return
+        try:
             with ledger.phase(self._writing):
                 ledger.awaited(work)
+        finally:
+            if work.done():  # not where an interrupt has ended the wait: `end` waits then
+                self._written = None
 
     def _finish(self, task: int, result: Window | Kept, seconds: float) -> None:
         """Write a task's contribution, perhaps beside the next task."""

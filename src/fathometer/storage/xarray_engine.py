@@ -21,6 +21,7 @@ from xarray import Dataset, Variable
 from xarray.backends import BackendArray, BackendEntrypoint
 from xarray.core import indexing
 
+from fathometer.base.errors import InputError
 from fathometer.storage.named_coordinates import InWorld, along_axes, in_world
 from fathometer.storage.volumes.block import Volume, float_type
 from fathometer.storage.volumes.formats.axis_metadata import VALUES, array_name, attributes_of, axis_names, long_name
@@ -45,7 +46,7 @@ class Engine(BackendEntrypoint):
         share: int | None = None,
     ) -> Dataset:
         """A dataset of one variable. Raises as `open_volume`."""
-        array = VolumeArray(reference_at(os.path.abspath(filename_or_obj), Path(), level, share))
+        array = VolumeArray(reference_at(absolute(filename_or_obj), Path(), level, share))
         try:
             dataset = _dataset(array, drop_variables)
         except BaseException:
@@ -57,6 +58,11 @@ class Engine(BackendEntrypoint):
     def guess_can_open(self, filename_or_obj: Any) -> bool:
         """Whether it is a file of a kind that no other engine opens, by its suffix."""
         return isinstance(filename_or_obj, str | os.PathLike) and str(filename_or_obj).lower().endswith(OPENED)
+
+
+def absolute(name: Any) -> str:
+    """A file's name from the root on; what ".." means behind a link is left to the system."""
+    return os.path.join(os.getcwd(), os.fspath(name))
 
 
 def _dataset(array: VolumeArray, drop_variables: str | Iterable[str] | None) -> Dataset:
@@ -89,11 +95,16 @@ def chunks_of(shape: Sequence[int], most: int = CHUNK_VALUES) -> tuple[int, ...]
 
 
 class VolumeArray(BackendArray):
-    """A volume's values, of which a box is read for each selection."""
+    """A volume's values, of which a box is read for each selection.
+
+    Attributes:
+        token: tells it from another array for dask, also from the same file before a change.
+    """
 
     def __init__(self, reference: str) -> None:
-        self._reference, self._lock = reference, threading.Lock()
+        self._reference, self._lock, self._closed = reference, threading.Lock(), False
         self.volume: Volume = open_volume(reference, Path(), steps=True)
+        self.token = self._state()
         self.shape, self.dtype = self.volume.info.shape, float_type(self.volume.info.dtype)
         path, key = split_reference(reference, Path())
         named = [part for part in (getattr(self.volume, "key", None) or key or "").split("/") if part]
@@ -104,17 +115,23 @@ class VolumeArray(BackendArray):
 
     def close(self) -> None:
         """Close the file."""
-        self.volume.close()
+        with self._lock:
+            self._closed = True
+            self.volume.close()
 
-    def __reduce__(self) -> tuple[type[VolumeArray], tuple[str]]:
-        """In another process the file is opened there."""
-        return VolumeArray, (self._reference,)
+    def __reduce__(self) -> tuple[Any, tuple[str, str]]:
+        """In another process the file is opened there, as it is here."""
+        return _reopened, (self._reference, self.token)
 
-    @property
-    def token(self) -> str:
-        """What tells it from another array for dask: also from the same file before a change."""
+    def _state(self) -> str:
+        """The file and when it was changed."""
         states = [path.stat() for path in self.volume.files() if path.is_file()]
         return f"{self._reference} {[(state.st_size, state.st_mtime_ns) for state in states]}"
+
+    def require_unchanged(self, token: str) -> None:
+        """Raises InputError where the file has changed since: sizes and places of its values may be others."""
+        if self._state() != token:
+            raise InputError(f"{self._reference}: has changed since it was opened; open it again")
 
     def __getitem__(self, key: indexing.ExplicitIndexer) -> Any:
         support = indexing.IndexingSupport.BASIC
@@ -130,9 +147,18 @@ class VolumeArray(BackendArray):
         else:
             lo, hi = [min(cells) for cells in ranges], [max(cells) + 1 for cells in ranges]
             with self._lock:
+                if self._closed:
+                    raise InputError(f"{self._reference}: is closed; values are read before, or open it again")
+                self.require_unchanged(self.token)
                 block = self.volume.read(lo, hi)
             values = block[tuple(slice(None, None, cells.step) for cells in ranges)]
         return values[tuple(slice(None) if isinstance(part, slice) else 0 for part in key)]
+
+
+def _reopened(reference: str, token: str) -> VolumeArray:
+    array = VolumeArray(reference)
+    array.require_unchanged(token)
+    return array
 
 
 class _WorldArray(BackendArray):

@@ -15,6 +15,7 @@ import numpy as np
 
 from fathometer.base import ledger
 from fathometer.base.progress import Progress
+from fathometer.parallel.collectives import collective_errors
 from fathometer.seismic.history.store import History
 from fathometer.seismic.rtm.conditions import ImagingCondition
 from fathometer.seismic.rtm.ready import ReadyShot, steps_of_advance
@@ -52,7 +53,7 @@ def migrate_shot(
         again = False
         for some in ready.receivers:
             with closing(some.series):
-                with ledger.phase("set up"):
+                with ledger.phase("set up"), collective_errors(setup.comm):
                     receivers = wavefield.injectors(some.points)
                 if not (again and history.rewind()):
                     source = SourceWavefield(setup, source_wavefield or wavefield, shot, ready.rows)

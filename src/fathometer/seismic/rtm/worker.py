@@ -162,7 +162,7 @@ class ShotWorkers:
     def __init__(self, survey: Setup, ranks: MPI.Intracomm, shots: Mapping[int, Shot], context: Context) -> None:
         cpus = tuple(context.binding.cpus) if context.binding.pinned else ()
         on_card = survey.processor.card is not None
-        self.beside = ThreadCounts(1, 1, 1, cpus).pool("beside", BESIDE) if on_card else None
+        self.beside = ThreadCounts(1, 1, 1, cpus).pool("beside", BESIDE, context.binding.threads) if on_card else None
         self._next: int | None = None
         self._coming: dict[int, Future[ReadyShot]] = {}
         self._survey, self._ranks, self._shots, self._context = survey, ranks, shots, context

@@ -103,10 +103,12 @@ class Cone:
         with ledger.phase(PHASE):
             positions = shot.receivers[among]
             known = positions.tobytes()
-            if known not in self._of_receivers:
+            arrivals = self._of_receivers.get(known)
+            if arrivals is None:
+                arrivals = self._arrivals(positions)
                 self._of_receivers.clear()
-                self._of_receivers[known] = self._arrivals(positions)
-            first = _steps(self._of_receivers[known], time)
+                self._of_receivers[known] = arrivals
+            first = _steps(arrivals, time)
             return ActiveRows(first, np.maximum(_steps(time.steps - source.first, time), first))
 
     def _arrivals(self, positions: np.ndarray) -> np.ndarray:

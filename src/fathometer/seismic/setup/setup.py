@@ -239,7 +239,7 @@ def prepare(
     held = held_sum_bytes(layout) if imaging and on_card and comm.size == 1 else 0
     if sum(parts.values()) + held > usable // 2:
         held = 0
-    memory = require_memory(parts | {"sums of images": held}, usable, comm, advice)
+    memory = require_memory(parts | ({"sums of images": held} if held else {}), usable, comm, advice)
     with collective_errors(comm):
         check_amplitude(survey, wavelet, time, layout.dtype)
     weights = survey.propagation.space_weights

@@ -193,6 +193,8 @@ class SurveyLayout(SurveyHeaders):
         parts = {}
         if self.imaging:
             parts["image and illumination"] = len(volumes_of(self.survey.imaging)) * self.snapshot_bytes(block)
+            if on_card and self.survey.imaging.aperture is not None:  # the next shot has volumes of its own
+                parts["image being written"] = parts["image and illumination"]
         own, most = self.receivers(block)
         samples, itemsize = self.acquisition.samples, self.dtype.itemsize
         strategy = STRATEGIES[self.survey.storage.traces] if self.imaging else WholeSeries

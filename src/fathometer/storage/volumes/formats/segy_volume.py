@@ -44,6 +44,7 @@ CDP_PLACES = ("cdp_x", "cdp_y", "coordinate_scalar", "coordinate_units")
 OURS, FIRST_DEPTH = "Written by Fathometer", re.compile(r"First sample at: (\S+) m\s")
 DEPTH_STEP = re.compile(r"Sample interval: (\S+) m; ")
 DEPTH_UNIT = re.compile(r"Sample interval: \S+ m; in headers, (?:in|rounded to) (\w+): ")
+HALF = 0.5 + 1e-6  # of the unit of a header, that a rounded number may be off
 AS_VOLUME = "volume"  # key of a SEG-Y that is read as a volume whatever its headers say
 
 
@@ -190,10 +191,10 @@ def _depths(layout: Layout, text: str, head: dict[str, NDArray[np.int64]]) -> De
     found = DEPTH_UNIT.search(text)
     parts = next((parts for parts, name in PARTS_OF_A_METRE.items() if found and name == found[1]), 0)
     in_metres = DEPTH_DELAY in text and parts == MILLIMETRES
-    if in_metres and first is not None and abs(first - delay) > 0.5 and abs(first) <= LARGEST_SHORT:
+    if in_metres and first is not None and abs(first - delay) > HALF and abs(first) <= LARGEST_SHORT:
         notes.append(f"first sample at {delay:g} m by its trace headers, which count, and at {first:g} m by its text")
         first = delay
-    if parts and step is not None and abs(step - layout.interval * 1e6 / parts) > 0.5 / parts:
+    if parts and step is not None and abs(step - layout.interval * 1e6 / parts) > HALF / parts:
         notes.append(
             f"samples every {layout.interval * 1e6 / parts:g} m by its headers, which count, and {step:g} m by its text"
         )
