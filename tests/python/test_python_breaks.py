@@ -85,3 +85,10 @@ def test_settings_of_numpy(tmp_path, monkeypatch):
     settings = {"propagation.duration": np.float64(0.2), "model.vp": None}
     with pytest.raises(fm.InputError, match=r"survey\.toml: cannot read"):
         fm.run("model", "survey.toml", ranks=np.int64(1), settings=settings, quiet=True)
+
+
+def test_a_rank_of_a_launcher_starts_no_run(monkeypatch):
+    """Its program would take itself for one of the launcher's ranks."""
+    monkeypatch.setenv("OMPI_COMM_WORLD_SIZE", "2")
+    with pytest.raises(fm.InputError, match="was started by mpirun, as one of its ranks"):
+        fm.run("model", "survey.toml")

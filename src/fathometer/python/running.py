@@ -31,17 +31,6 @@ if TYPE_CHECKING:
 
 ERROR, INTERRUPTED = "fathometer: error: ", "fathometer: interrupted"  # begin lines
 SECONDS_OF_LINES = "1"  # between lines of progress, at least
-OF_LAUNCHERS = (
-    "OMPI_COMM_",
-    "OMPI_UNIVERSE_",
-    "PMIX_",
-    "PMI_",
-    "MPI_LOCAL",
-    "PRTE_",
-    "HYDRA_",
-    "SLURM_PROCID",
-    "SLURM_STEP_",
-)
 LAST_LINES = 3  # of a program that ended without saying why
 
 
@@ -104,13 +93,20 @@ def run(
     Returns the run with its record and the files of its results. An interruption (Ctrl-C, a notebook's stop) ends the
     program as a signal does: it clears up, keeps what can be resumed, and KeyboardInterrupt follows.
 
-    Raises InputError where the input is wrong (nothing has run), FathometerError where the run failed; both with the
+    Raises InputError where the input is wrong, or this process is a rank itself (nothing has run), FathometerError where the run failed; both with the
     line that the command line prints.
 
     >>> run("migrate", "survey.toml")
     Traceback (most recent call last):
     fathometer.base.errors.InputError: survey.toml: cannot read the survey file: no such file or directory
     """
+    from fathometer.launch.mpirun import launched
+
+    if world := launched(os.environ):
+        raise InputError(
+            f"run: this Python was started by {world.launcher}, as one of its ranks; allowed: one that no launcher has "
+            "started; ranks=… are those of the run, which it starts itself"
+        )
     words = _words(command, input, ranks, threads, settings)
     words += [f"--{name}" for name, asked in (("resume", resume), ("overwrite", overwrite), ("quiet", quiet)) if asked]
     code, output, lines = _watch([*own_program(), *words, "--json"])
@@ -162,8 +158,6 @@ def _watch(words: list[str]) -> tuple[int, bytes, list[str]]:
     libc = ctypes.CDLL(None)
     environ = os.environ | {"FATHOMETER_LINE_SECONDS": SECONDS_OF_LINES}
     environ.pop("FATHOMETER_TTY", None)
-    for name in [name for name in environ if name.startswith(OF_LAUNCHERS)]:  # this process may be a rank itself
-        del environ[name]
     # A group of its own: a terminal's Ctrl-C comes here alone, and is sent on once. It ends where this process does.
     with subprocess.Popen(
         words,
