@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from fathometer.base.display import Display
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.pictures import (
     comparison_figure,
@@ -21,7 +22,6 @@ from fathometer.pictures import (
     volume_picture,
 )
 from fathometer.pictures.colours import property_colours, seismic_colours, symmetric_range
-from fathometer.pictures.display import Display
 from fathometer.pictures.file_picture import axis_order, picture_of
 from fathometer.pictures.gain import agc, below_water, depth_gain, interval_velocities, water_cells
 from fathometer.pictures.gather import signed_offsets

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
+from fathometer.base.display import Display
 from fathometer.base.errors import InputError
-from fathometer.pictures.display import Display
 from fathometer.pictures.gather import MOST_TRACES, gather_picture, receiver_line, signed_offsets
 from fathometer.pictures.panel_layout import CELLS, Labels
 from fathometer.pictures.plane import Grid, Plane, Values

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from fathometer.base.display import Display
 from fathometer.pictures import sheet
 from fathometer.pictures.colours import SIGNS, seismic_colours, symmetric_range
-from fathometer.pictures.display import Display
 from fathometer.pictures.gain import AGC_WINDOW, agc, depth_gain, gain_words
 from fathometer.pictures.panel_layout import colour_bar
 from fathometer.pictures.plane import Values, downsampled

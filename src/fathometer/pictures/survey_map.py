@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from fathometer.base.display import Display
 from fathometer.pictures import sheet
-from fathometer.pictures.display import Display
 from fathometer.pictures.gather import draw_traces, gather_words
 from fathometer.pictures.panel_layout import colour_bar
 from fathometer.pictures.plane import Values

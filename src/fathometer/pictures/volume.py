@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from fathometer.base.display import Display
 from fathometer.pictures import sheet
 from fathometer.pictures.colours import (
     CLIP_PERCENTILE,
@@ -22,7 +23,6 @@ from fathometer.pictures.colours import (
     symmetric_range,
 )
 from fathometer.pictures.cube import lay_out_cube
-from fathometer.pictures.display import Display
 from fathometer.pictures.gain import below_water, depth_gain, gain_words, interval_velocities
 from fathometer.pictures.panel_layout import Labels, Layer, lay_out
 from fathometer.pictures.plane import Blocks, Grid, Plane, Slicer, Values, grid_of, planes_of

@@ -93,8 +93,8 @@ def run(
     Returns the run with its record and the files of its results. An interruption (Ctrl-C, a notebook's stop) ends the
     program as a signal does: it clears up, keeps what can be resumed, and KeyboardInterrupt follows.
 
-    Raises InputError where the input is wrong, or this process is a rank itself (nothing has run), FathometerError where the run failed; both with the
-    line that the command line prints.
+    Raises InputError where the input is wrong, or this process is a launcher's rank itself (nothing has run);
+    FathometerError where the run failed; with the line that the command line prints.
 
     >>> run("migrate", "survey.toml")
     Traceback (most recent call last):
@@ -102,7 +102,8 @@ def run(
     """
     from fathometer.launch.mpirun import launched
 
-    if world := launched(os.environ):
+    world = launched(os.environ)
+    if world is not None and world.size is not None:  # None: this process has begun MPI by itself
         raise InputError(
             f"run: this Python was started by {world.launcher}, as one of its ranks; allowed: one that no launcher has "
             "started; ranks=… are those of the run, which it starts itself"

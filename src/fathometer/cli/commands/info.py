@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fathometer.base import option_types
+from fathometer.base.display import COLOURS, GAINS, Display
 from fathometer.base.errors import InputError
 from fathometer.base.names import visible_name
 from fathometer.cli import argument_groups
 from fathometer.cli.command import Command, Options
 from fathometer.cli.output import print_json, print_line, print_text, require_picture
-from fathometer.pictures.colours import SIGNS
-from fathometer.pictures.display import GAINS, Display
 
 if TYPE_CHECKING:
     from fathometer.seismic.kirchhoff.velocities.description import PicksDescription
@@ -85,7 +84,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--picture", type=Path, metavar="OUT", help="draw it (one FILE), as .png, .pdf or .svg")
     picture = parser.add_argument_group("of a picture")
     picture.add_argument(
-        "--colours", choices=tuple(SIGNS), help="of amplitudes, which have both signs (grey; blue and black: positive)"
+        "--colours", choices=COLOURS, help="of amplitudes, which have both signs (grey; blue and black: positive)"
     )
     picture.add_argument(
         "--gain", choices=GAINS, help="of amplitudes: balanced over depth or time, or of gathers AGC over 0.5 s (none)"

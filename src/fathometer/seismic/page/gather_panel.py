@@ -6,10 +6,10 @@ import numpy as np
 import numpy.typing as npt
 
 from fathometer.base import ledger
+from fathometer.base.display import Display
 from fathometer.base.errors import InputError
 from fathometer.base.formatting import thousands
 from fathometer.pictures.colours import symmetric_range
-from fathometer.pictures.display import Display
 from fathometer.pictures.gather import CLIP_PERCENTILE, FEW_TRACES, gather_words, receiver_line
 from fathometer.pictures.plane import downsampled
 from fathometer.report.decimation import encoded
