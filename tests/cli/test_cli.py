@@ -304,7 +304,7 @@ def test_info_draws(name, folder, tmp_path, capsys):
         (["survey.toml"], 2, "survey.toml: unknown kind of file; allowed: volumes (models, images) .rsf"),
         (["."], 2, "unknown kind of file"),
         (["vp.npy", "recorded.segy", "--picture", "a.png"], 2, "--picture a.png: draws one FILE, found 2"),
-        (["vp.npy", "--picture", "vp.npy"], 2, "--picture vp.npy: allowed: the name of a .png file"),
+        (["vp.npy", "--picture", "vp.npy"], 2, "--picture vp.npy: allowed: the name of a .png, .pdf or .svg file"),
         (["vp.npy", "--picture", "none/a.png"], 1, "none/a.png: cannot be written: No such file or directory"),
         (["picks.txt", "--picture", "a.png"], 2, "--picture: found with picks.txt, a text of picks"),
         (["picks.txt"], 2, "picks.txt: no such file"),

@@ -252,7 +252,7 @@ def test_input_files_that_are_missing(tmp_path):
     path = tmp_path / "ocean.toml"
     file = ocean(tmp_path, initial__salinity={"file": "s.npy"})
     refused(tmp_path, "ocean.toml: no such file", partial(input_files, file))
-    path.write_text("")
+    path.write_text("[grid]\n")
     refused(tmp_path, r"\[initial\] salinity.file: .*s.npy: no such file", partial(input_files, file))
     np.save(tmp_path / "s.npy", np.zeros((12, 8, 3)))
     assert input_files(file) == [path, tmp_path / "s.npy"]

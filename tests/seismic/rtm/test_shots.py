@@ -354,10 +354,10 @@ def test_a_file_that_is_damaged_while_it_is_needed_is_told(recorded, tmp_path, m
     """After the run has begun: removed, so that the next one computes it again."""
     true = driver.summed_image
 
-    def damaged(whole, journal):
+    def damaged(whole, journal, held):
         path = journal.contribution(3, "image")
         path.write_bytes(path.read_bytes()[:900])
-        return true(whole, journal)
+        return true(whole, journal, held)
 
     monkeypatch.setattr(driver, "summed_image", damaged)
     done = run(recorded, tmp_path)
@@ -568,6 +568,7 @@ def test_the_picture_says_what_it_shows(monkeypatch, laplacian):
     drawn = []
     for name in ("write", "write_laplacian"):
         monkeypatch.setattr(products, name, lambda *words: None)
+    monkeypatch.setattr(products, "method", lambda *words: "")
     monkeypatch.setattr(products, "draw", lambda setup, image, title, path: drawn.append((image, title)))
     files = {products.ALL: Path("image.rsf"), "picture": Path("image.png")}
     files |= {"laplacian": Path("image-laplacian.rsf")} if laplacian else {}
