@@ -76,7 +76,7 @@ class FileState:
         seen = int(datetime.now(UTC).timestamp() * 1e9)  # before the look: what is changed later has a later time
         if not required and not path.exists():
             return cls(str(path), MISSING, 0, 0, 0, seen, hash_of())
-        with reading(readable(path)):
+        with reading(readable(path, empty=True)):
             status = path.stat()
         return cls(str(path), status.st_size, status.st_ino, status.st_mtime_ns, status.st_ctime_ns, seen)
 

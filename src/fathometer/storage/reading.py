@@ -16,12 +16,12 @@ from fathometer.base.errors import FathometerError, InputError, shortened
 from fathometer.base.meant import file_meant
 
 
-def readable(path: Path) -> Path:
-    """`path`; InputError unless it is a regular file that can be opened for reading."""
+def readable(path: Path, empty: bool = False) -> Path:
+    """`path`; InputError unless it is a regular file that can be opened for reading and has contents; empty: or none."""
     with reading(path):
         if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe would wait for its writer
             raise InputError(f"{path}: is not a file")
-        if not path.stat().st_size:
+        if not empty and not path.stat().st_size:
             raise InputError(f"{path}: is empty: 0 bytes; needed: a file with its contents, written to its end")
         os.close(os.open(path, os.O_RDONLY | os.O_NONBLOCK))
     return path

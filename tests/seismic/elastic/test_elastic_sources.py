@@ -201,7 +201,7 @@ def test_moment_rates_are_the_formulas_low_passed(spectrum, length, rise_time):
         ("x,y,z,strike,dip,rake,moment\n0,0,0,1,2,3,4\n0,0,0,1,95,3,4\n", "column dip: found 95 in row 2 (from 1)"),
         ("x,y,z,strike,dip,rake,moment\n0,0,0,1,2,3,-4\n", "column moment: found -4"),
         ("x,y,z,mxx\n0,0,0,0\n", "found a moment of 0 in all rows"),
-        ("", "found no columns; known: x, y, z, onset"),
+        ("", "fault.csv: is empty: 0 bytes"),
         ("x,y,z,mxx\n", "holds no rows; needed: at least one"),
         ("x,y,z,mxx,rise_time\n0,0,0,1,0\n", "column rise_time: found 0 in row 1"),
         ("x,y,z,mxx\n0,0,0,nan\n", "column mxx: found nan in row 1"),
