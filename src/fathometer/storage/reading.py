@@ -17,7 +17,7 @@ from fathometer.base.meant import file_meant
 
 
 def readable(path: Path, empty: bool = False) -> Path:
-    """`path`; InputError unless it is a regular file that can be opened for reading, with contents; empty: or without."""
+    """`path`; InputError unless it is a regular file that can be opened for reading, with contents (empty: or not)."""
     with reading(path):
         if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe would wait for its writer
             raise InputError(f"{path}: is not a file")
