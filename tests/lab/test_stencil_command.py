@@ -64,7 +64,7 @@ def test_two_dimensions_and_plain_sweeps(capsys):
         (("--time-depth", "none"), "found none; allowed: a whole number"),
         (("--order", "7"), "argument --order: invalid choice: "),
         (("--repeat", "0"), "found 0; allowed: a whole number of at least 1"),
-        (("--picture", "roofline.jpg"), "--picture roofline.jpg: allowed: the name of a .png file"),
+        (("--picture", "roofline.jpg"), "--picture roofline.jpg: allowed: the name of a .png, .pdf or .svg file"),
     ],
 )
 def test_wrong_words_are_one_error(words, told, capsys):

@@ -130,6 +130,8 @@ def file_meant(path: Path | str) -> str:
                 return ""
     # Of several alike, one of the same kind.
     ranked = sorted((name for name in names if name.isprintable()), key=lambda name: Path(name).suffix != path.suffix)
+    # Another one of a numbered series is not meant.
+    ranked = [name for name in ranked if re.sub(r"\d+", "0", name) != re.sub(r"\d+", "0", path.name)]
     close = get_close_matches(path.name.lower(), [name.lower() for name in ranked], 3, 0.7)
     near = [name for one in close for name in ranked if name.lower() == one]
     best = next((name for name in near if Path(name).suffix.lower() == path.suffix.lower()), near[0] if near else None)
