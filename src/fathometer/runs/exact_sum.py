@@ -51,6 +51,13 @@ def with_top(limbs: Limbs, top: int, higher: int) -> Limbs:
     return np.stack([zero, limbs[0] if higher == top + 1 else zero])
 
 
+def raise_top(limbs: Limbs, top: int, higher: int) -> None:
+    """The same as `with_top`, in the sum's own memory."""
+    if higher > top:
+        limbs[1] = limbs[0] if higher == top + 1 else 0
+        limbs[0] = 0
+
+
 def value(limbs: Limbs, top: int, dtype: np.dtype[Any]) -> np.ndarray:
     """The sum in floating point, of the shape of one limb."""
     total = limbs[0] * 2.0 ** (BITS * top) + limbs[1] * 2.0 ** (BITS * (top - 1))

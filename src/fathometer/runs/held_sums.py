@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from fathometer.parallel.decomposition import Index3
-from fathometer.runs.exact_sum import LIMBS, LOWEST, Limbs, add, top_of, with_top
+from fathometer.runs.exact_sum import LIMBS, LOWEST, Limbs, add, raise_top, top_of, with_top
 from fathometer.runs.journal import Contribution
 
 
@@ -35,9 +35,8 @@ class HeldSums:
         x, y, z = (slice(lo, hi) for lo, hi in zip(contribution.lo, contribution.hi, strict=True))
         for name, limbs in self._limbs.items():
             before, top = self._tops[name], max(self._tops[name], top_of(contribution.parts[name].peak))
-            if top > before and self.tasks:  # in place: as with_top
-                limbs[1] = limbs[0] if top == before + 1 else 0
-                limbs[0] = 0
+            if self.tasks:  # else zeros, which are not to be touched
+                raise_top(limbs, before, top)
             self._tops[name] = top
             add(limbs[:, x, y, z], top, volumes[name])
         self.tasks.add(contribution.task)

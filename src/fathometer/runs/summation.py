@@ -66,12 +66,11 @@ class Terms:
         apart = all(self.held.tasks.issuperset(s.tasks) or self.held.tasks.isdisjoint(s.tasks) for s in self.sums)
         return self.held if apart else None
 
-    @property
+    @cached_property
     def all_in_memory(self) -> bool:
         """Whether nothing is to be read."""
-        return not any(self.is_read(s.tasks) for s in self.sums) and not any(
-            self.is_read([c.task]) for c in self.contributions
-        )
+        terms = [s.tasks for s in self.sums] + [(c.task,) for c in self.contributions]
+        return not any(map(self.is_read, terms))
 
     def is_read(self, tasks: Iterable[int]) -> bool:
         """Whether a term with these tasks is to be read."""
