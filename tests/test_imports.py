@@ -250,7 +250,7 @@ LAYERS = {
     """,
     "fathometer.storage": """
         describe sections xarray_engine xarray_gathers
-        contents named_coordinates
+        contents lazy_arrays named_coordinates
         index
         datasets tecplot
         volumes

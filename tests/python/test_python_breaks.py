@@ -7,6 +7,7 @@ import pickle
 
 import numpy as np
 import pytest
+from cli_support import NX, SAMPLES, write_gathers
 
 import fathometer as fm
 
@@ -92,3 +93,17 @@ def test_a_rank_of_a_launcher_starts_no_run(monkeypatch):
     monkeypatch.setenv("OMPI_COMM_WORLD_SIZE", "2")
     with pytest.raises(fm.InputError, match="was started by mpirun, as one of its ranks"):
         fm.run("model", "survey.toml")
+
+
+def test_gathers_that_change_under_an_open_array(tmp_path, monkeypatch):
+    """Other samples in a file of the same size, here and where the array was sent to."""
+    monkeypatch.chdir(tmp_path)
+    write_gathers(tmp_path / "a.segy")
+    opened = fm.open_gathers("a.segy")
+    sent = pickle.dumps(opened)
+    write_gathers(tmp_path / "a.segy", np.ones((NX, SAMPLES)))
+    with pytest.raises(fm.InputError, match=r"a\.segy: has changed since it was opened"):
+        opened.load()
+    with pytest.raises(fm.InputError, match="has changed since"):
+        pickle.loads(sent).load()
+    assert (fm.open_gathers("a.segy").values == 1).all()

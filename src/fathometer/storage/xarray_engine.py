@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +22,13 @@ from xarray.backends import BackendArray, BackendEntrypoint
 from xarray.core import indexing
 
 from fathometer.base.errors import InputError
+from fathometer.storage.lazy_arrays import OpenedFiles, chunks_of
 from fathometer.storage.named_coordinates import InWorld, along_axes, in_world
 from fathometer.storage.volumes.block import Volume, float_type
 from fathometer.storage.volumes.formats.axis_metadata import VALUES, array_name, attributes_of, axis_names, long_name
 from fathometer.storage.volumes.volume import open_volume, reference_at, split_reference
 
 OPENED = (".rsf", ".segy", ".sgy")  # that no other engine opens
-CHUNK_VALUES = 1 << 24  # of a chunk of dask, at most
 
 
 class Engine(BackendEntrypoint):
@@ -81,30 +81,17 @@ def _dataset(array: VolumeArray, drop_variables: str | Iterable[str] | None) -> 
     return Dataset({} if array.name in dropped else {array.name: values}, kept)
 
 
-def chunks_of(shape: Sequence[int], most: int = CHUNK_VALUES) -> tuple[int, ...]:
-    """Cells along each axis of a chunk of at most `most` cells, whole along the fastest axes.
-
-    >>> chunks_of((1000, 1000, 1000)), chunks_of((8, 8))
-    ((16, 1000, 1000), (8, 8))
-    """
-    chunk: list[int] = []
-    for n in reversed(shape):
-        chunk.insert(0, min(n, max(1, most)))
-        most //= n
-    return tuple(chunk)
-
-
 class VolumeArray(BackendArray):
     """A volume's values, of which a box is read for each selection.
 
     Attributes:
-        token: tells it from another array for dask, also from the same file before a change.
+        files: as they were when it was opened.
     """
 
     def __init__(self, reference: str) -> None:
         self._reference, self._lock, self._closed = reference, threading.Lock(), False
         self.volume: Volume = open_volume(reference, Path(), steps=True)
-        self.token = self._state()
+        self.files = OpenedFiles.of(path for path in self.volume.files() if path.is_file())
         self.shape, self.dtype = self.volume.info.shape, float_type(self.volume.info.dtype)
         path, key = split_reference(reference, Path())
         named = [part for part in (getattr(self.volume, "key", None) or key or "").split("/") if part]
@@ -119,19 +106,14 @@ class VolumeArray(BackendArray):
             self._closed = True
             self.volume.close()
 
-    def __reduce__(self) -> tuple[Any, tuple[str, str]]:
+    def __reduce__(self) -> tuple[Any, tuple[str, OpenedFiles]]:
         """In another process the file is opened there, as it is here."""
-        return _reopened, (self._reference, self.token)
+        return _reopened, (self._reference, self.files)
 
-    def _state(self) -> str:
-        """The file and when it was changed."""
-        states = [path.stat() for path in self.volume.files() if path.is_file()]
-        return f"{self._reference} {[(state.st_size, state.st_mtime_ns) for state in states]}"
-
-    def require_unchanged(self, token: str) -> None:
-        """Raises InputError where the file has changed since: sizes and places of its values may be others."""
-        if self._state() != token:
-            raise InputError(f"{self._reference}: has changed since it was opened; open it again")
+    @property
+    def token(self) -> str:
+        """What tells it from another array for dask: also from the same file before a change."""
+        return f"{self._reference} {self.files}"
 
     def __getitem__(self, key: indexing.ExplicitIndexer) -> Any:
         support = indexing.IndexingSupport.BASIC
@@ -149,16 +131,15 @@ class VolumeArray(BackendArray):
             with self._lock:
                 if self._closed:
                     raise InputError(f"{self._reference}: is closed; values are read before, or open it again")
-                self.require_unchanged(self.token)
+                self.files.require_unchanged()
                 block = self.volume.read(lo, hi)
             values = block[tuple(slice(None, None, cells.step) for cells in ranges)]
         return values[tuple(slice(None) if isinstance(part, slice) else 0 for part in key)]
 
 
-def _reopened(reference: str, token: str) -> VolumeArray:
-    array = VolumeArray(reference)
-    array.require_unchanged(token)
-    return array
+def _reopened(reference: str, files: OpenedFiles) -> VolumeArray:
+    files.require_unchanged()
+    return VolumeArray(reference)
 
 
 class _WorldArray(BackendArray):

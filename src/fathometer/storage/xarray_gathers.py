@@ -19,11 +19,11 @@ from xarray.core import indexing
 
 from fathometer.base.errors import InputError
 from fathometer.storage.contents import contents_of
+from fathometer.storage.lazy_arrays import OpenedFiles, chunks_of
 from fathometer.storage.traces.file_layout import Layout
 from fathometer.storage.traces.reference_system import crs_of_file
 from fathometer.storage.traces.segy import decode_traces, moving_sources, scan
 
-CHUNK_VALUES = 1 << 24  # of a chunk of dask, at most
 TRACE, TIME = "trace", "time"
 UNITS = {"x": "m", "y": "m", "z": "m", "offset": "m", "delay": "s"}
 POINTS = tuple(f"{what}_{axis}" for what in ("source", "receiver") for axis in "xyz")
@@ -64,7 +64,7 @@ def open_gathers(reference: str, directory: Path, interval: float | None = None)
         raise InputError(f"{reference}: a sample interval is given; found an index; allowed: files of SEG-Y or SU")
     array = _TracesArray(traces)
     data = Variable((TRACE, TIME), indexing.LazilyIndexedArray(array), {"long_name": "amplitude"})
-    chunks = {TRACE: max(1, CHUNK_VALUES // traces.samples), TIME: traces.samples}
+    chunks = dict(zip((TRACE, TIME), chunks_of(array.shape), strict=True))
     times = traces.start + traces.interval * np.arange(traces.samples)
     coordinates = {TIME: Variable((TIME,), times, {"units": "s", "long_name": "time"})}
     for name, values in traces.headers.items():
@@ -133,21 +133,20 @@ def _indexed(path: Path) -> Traces:
 class _TracesArray(BackendArray):
     """The samples of traces, of which those of chosen traces are read for each selection."""
 
-    def __init__(self, traces: Traces) -> None:
+    def __init__(self, traces: Traces, files: OpenedFiles | None = None) -> None:
         # Wherever this program goes meanwhile, the files stay where they are.
         layouts = tuple(replace(layout, path=layout.path.absolute()) for layout in traces.layouts)
         self._traces, self._lock = replace(traces, layouts=layouts), threading.Lock()
+        self._files = files or OpenedFiles.of(layout.path for layout in layouts)
         self.shape, self.dtype = (len(traces.trace), traces.samples), np.dtype(np.float32)
 
-    def __reduce__(self) -> tuple[type[_TracesArray], tuple[Traces]]:
-        return _TracesArray, (self._traces,)
+    def __reduce__(self) -> tuple[type[_TracesArray], tuple[Traces, OpenedFiles]]:
+        return _TracesArray, (self._traces, self._files)
 
     @property
     def token(self) -> str:
         """What tells it from another array for dask: also from the same files before a change."""
-        states = [(str(layout.path), layout.path.stat()) for layout in self._traces.layouts]
-        layouts = [(path, state.st_size, state.st_mtime_ns) for path, state in states]
-        return f"{layouts} {self._traces.interval} {self.shape}"
+        return f"{self._files} {self._traces.interval} {self.shape}"
 
     def __getitem__(self, key: indexing.ExplicitIndexer) -> Any:
         support = indexing.IndexingSupport.OUTER
@@ -158,6 +157,7 @@ class _TracesArray(BackendArray):
         one = not isinstance(rows, slice | np.ndarray)
         numbers = np.atleast_1d(np.arange(self.shape[0])[rows])
         with self._lock:
+            self._files.require_unchanged()
             values = self._samples(numbers)[:, times]
         return values[0] if one else values
 
