@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from benchmarks.command import fathometer
-from benchmarks.plan import toml
 from benchmarks.table import Table
 from fathometer.base.errors import FathometerError
 from fathometer.base.ledger import timed
+from fathometer.config.toml_text import toml_file
 from fathometer.lab.stencil import ITEM_BYTES
 from fathometer.parallel.decomposition import Index3
 from fathometer.seismic.acoustic.probes import MATERIALS
@@ -161,7 +161,7 @@ def prepare(folder: Path, shape: Index3, duration: float, shots: int) -> None:
         },
     }
     for name, more in surveys.items():
-        (folder / f"{name}.toml").write_text(toml(common | more))
+        (folder / f"{name}.toml").write_text(toml_file(common | more))
 
 
 def _phases(entries: list[dict[str, Any]]) -> dict[str, float]:

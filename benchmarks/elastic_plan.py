@@ -8,9 +8,10 @@ from statistics import median
 
 import numpy as np
 
-from benchmarks.plan import COLUMNS, compared, toml
+from benchmarks.plan import COLUMNS, compared
 from benchmarks.table import Table
 from examples import loh1
+from fathometer.config.toml_text import toml_file
 
 LOH1, SECTION = "loh1", "section"
 SPACING, CELLS = 10.0, (900, 400)  # m and cells, of the section
@@ -79,5 +80,5 @@ def _section(folder: Path, duration: float) -> Path:
         "output": {"directory": "results"},
     }
     path = folder / "section.toml"
-    path.write_text(toml(values))
+    path.write_text(toml_file(values))
     return path

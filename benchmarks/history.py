@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.command import fathometer
-from benchmarks.plan import toml
 from benchmarks.table import Table
+from fathometer.config.toml_text import toml_file
 from fathometer.lab.io.device import Device
 from fathometer.seismic.survey import survey_of
 from fathometer.seismic.traces.wavelet import wavelet_of
@@ -105,7 +105,9 @@ def saturated(threads: int, quick: bool) -> Table:
         prepare(folder, tuple(n - 2 * SIDES for n in full), steps)
         survey = folder / "saturated.toml"
         base = tomllib.loads((folder / f"{slug(PLAIN)}.toml").read_text())
-        survey.write_text(toml(base | {"history": keys, "imaging": {"every": 1}, "output": {"directory": "saturated"}}))
+        survey.write_text(
+            toml_file(base | {"history": keys, "imaging": {"every": 1}, "output": {"directory": "saturated"}})
+        )
         words = ("migrate", survey, "--quiet", "--overwrite", "--ranks", 2)
         fathometer(*words)  # finds the tiling
         noise = np.random.default_rng(1).standard_normal(1 << 23)
@@ -167,7 +169,7 @@ def prepare(folder: Path, shape: tuple[int, ...], steps: int = STEPS) -> dict[st
         "propagation": common["propagation"] | {"duration": INTERVAL * int((steps * STEP - lead) / INTERVAL)},
         "output": {"directory": "shots"},
     }
-    (folder / "shots.toml").write_text(toml(geometry))
+    (folder / "shots.toml").write_text(toml_file(geometry))
     fathometer("model", folder / "shots.toml", "--quiet", "--ranks", 2)
     plain = 4 * int(np.prod(shape)) * (STEPS // EVERY + 1)
     surveys = {}
@@ -176,5 +178,5 @@ def prepare(folder: Path, shape: tuple[int, ...], steps: int = STEPS) -> dict[st
         if "memory_budget" in kept:
             kept["memory_budget"] *= float(plain)
         surveys[way] = folder / f"{slug(way)}.toml"
-        surveys[way].write_text(toml(common | {"history": kept, "output": {"directory": slug(way)}}))
+        surveys[way].write_text(toml_file(common | {"history": kept, "output": {"directory": slug(way)}}))
     return surveys

@@ -13,6 +13,7 @@ import numpy as np
 
 from benchmarks.command import fathometer
 from benchmarks.table import Table
+from fathometer.config.toml_text import toml_file
 
 
 @dataclass(frozen=True)
@@ -129,20 +130,6 @@ def prepare(folder: Path, case: Case) -> None:
             "tuning": {"search": "never"},  # as calibration steps them
             "output": {"directory": command},
         }
-        (folder / f"{command}.toml").write_text(toml(values))
+        (folder / f"{command}.toml").write_text(toml_file(values))
     if case.command == "migrate":
         fathometer("model", folder / "model.toml", "--quiet")
-
-
-def toml(values: dict[str, Any]) -> str:
-    """Sections of keys; tables within them inline."""
-
-    def one(value: Any) -> str:
-        if isinstance(value, dict):
-            return "{" + ", ".join(f"{key} = {one(entry)}" for key, entry in value.items()) + "}"
-        return json.dumps(value)
-
-    return "\n".join(
-        f"[{section}]\n" + "".join(f"{key} = {one(value)}\n" for key, value in keys.items())
-        for section, keys in values.items()
-    )

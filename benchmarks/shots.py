@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.command import fathometer
-from benchmarks.plan import toml
 from benchmarks.table import Table
+from fathometer.config.toml_text import toml_file
 from fathometer.storage.traces.segy import GatherWriter
 
 SPACING, INTERVAL = 10.0, 0.004
@@ -96,5 +96,5 @@ def prepare(folder: Path, shape: tuple[int, int, int], duration: float) -> Path:
         "output": {"directory": "out"},
     }
     path = folder / "survey.toml"
-    path.write_text(toml(keys))
+    path.write_text(toml_file(keys))
     return path

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from benchmarks.command import fathometer
-from benchmarks.plan import toml
 from benchmarks.table import Table
 from fathometer.apps.flow.demo import flow_text as vortices_text
 from fathometer.apps.ocean.cases import gyre_text
 from fathometer.apps.reactive.demo import flow_text
+from fathometer.config.toml_text import toml_file
 
 COLUMNS = (
     "run",
@@ -62,14 +62,14 @@ def _survey(folder: Path, cells: tuple[int, ...], values: dict[str, Any], comman
     }
     recording = {"acquisition": {"sources": source, "receivers": receivers}, "propagation": {"duration": 0.6}}
     if command != "model":
-        text = toml(common | recording | {"output": {"directory": "shots"}})
+        text = toml_file(common | recording | {"output": {"directory": "shots"}})
         (folder / "shots.toml").write_text(text)
         fathometer("model", folder / "shots.toml", "--quiet")
         recording = {"acquisition": {"gathers": "shots/shots.segy"}}
     for section, keys in values.items():
         recording[section] = recording.get(section, {}) | keys
     path = folder / "survey.toml"
-    path.write_text(toml(common | {k: common.get(k, {}) | v for k, v in recording.items()}))
+    path.write_text(toml_file(common | {k: common.get(k, {}) | v for k, v in recording.items()}))
     return path
 
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.command import fathometer
-from benchmarks.plan import toml
 from benchmarks.table import Table
+from fathometer.config.toml_text import toml_file
 from fathometer.lab.io.page_cache import drop
 
 STRATEGIES = "posix-shared,mpiio-collective,mpiio-independent,root-broadcast"
@@ -99,7 +99,7 @@ def reading(threads: int, quick: bool) -> Table:
         surveys = {}
         for number, (way, keys) in enumerate(WAYS.items()):
             surveys[way] = folder / f"way{number}.toml"
-            surveys[way].write_text(toml(survey | {"storage": keys, "output": {"directory": f"way{number}"}}))
+            surveys[way].write_text(toml_file(survey | {"storage": keys, "output": {"directory": f"way{number}"}}))
         fathometer("migrate", surveys[OWN], "--quiet", "--overwrite", "--ranks", 2)  # finds the tiling
         images = {}
         for _ in range(rounds):
@@ -164,7 +164,7 @@ def prepare(folder: Path, side: int) -> tuple[list[Path], dict[str, Any]]:
         "propagation": {"duration": 0.05},
         "output": {"directory": "shots"},
     }
-    (folder / "shots.toml").write_text(toml(geometry))
+    (folder / "shots.toml").write_text(toml_file(geometry))
     fathometer("model", folder / "shots.toml", "--quiet", "--ranks", 2)
     inputs = [*(folder / f"{name}.npy" for name in volumes), folder / "shots" / "shots.segy"]
     return inputs, common | {"acquisition": {"gathers": "shots/shots.segy"}}
