@@ -25,9 +25,9 @@ def slow() -> None:
     """Make each block take longer."""
     work = worker.BlockWorkers.work
 
-    def later(self, task, progress):
+    def later(self, task, progress, written):
         time.sleep(SECONDS)
-        return work(self, task, progress)
+        return work(self, task, progress, written)
 
     worker.BlockWorkers.work = later
 
