@@ -15,14 +15,15 @@ from fathometer.config.draft import Drafted, Found, gap
 from fathometer.grid.grid import Grid
 from fathometer.runs.given_files import GivenFile, role_by_words, unknown_role
 from fathometer.seismic.application import APPLICATION
-from fathometer.seismic.kirchhoff.velocities.picks_file import is_picks_file, read_picks
 from fathometer.seismic.model.axes import assumed_axes
 from fathometer.seismic.model.axis_order import depth_first, order_note
 from fathometer.seismic.model.earth import EarthFiles
 from fathometer.seismic.model.limits import FASTEST, SLOWEST
 from fathometer.seismic.model.velocity_units import known_units, metres_per_second
+from fathometer.seismic.physics import of_command
 from fathometer.seismic.shots.position_tables import RECEIVER_COLUMNS, SOURCE_COLUMNS, PositionTable, read_positions
 from fathometer.seismic.survey import survey_of
+from fathometer.seismic.survey.model import PROPERTIES as MODEL_PROPERTIES
 from fathometer.storage.contents import contents_of
 from fathometer.storage.describe import VolumeDescription, describe
 from fathometer.storage.index.summary import describe_index
@@ -42,6 +43,8 @@ WORDS: Mapping[str, Sequence[str]] = {  # in names of files
 }
 PROPERTIES = ("vp", "epsilon", "delta", "vs", "density", "qp", "qs")
 TABLES = ("sources", "receivers")
+SOLID = next(name for name, properties in MODEL_PROPERTIES.items() if "vs" in properties)
+PICKS = of_command("migrate-time").picks()
 LEAST_CELLS = 2.5  # a shortest wavelength, and the highest frequency of a Ricker wavelet over its peak frequency
 MOST_TRACES = 200  # whose spectra are looked at
 
@@ -129,7 +132,7 @@ def _role(file: GivenFile) -> str:
     by_words = role_by_words(file, WORDS)
     if suffix in (".csv", ".parquet", ".txt") and by_words in TABLES:
         return by_words
-    if is_picks_file(file.reference):
+    if PICKS.is_picks_file(file.reference):
         return "velocity" if by_words not in TABLES else by_words
     if _kind(file) != "volume":
         return "gathers"
@@ -142,7 +145,7 @@ def _role(file: GivenFile) -> str:
 
 
 def _kind(file: GivenFile) -> str:
-    if is_picks_file(file.reference):
+    if PICKS.is_picks_file(file.reference):
         return "text"
     kind = contents_of(file.reference, Path()).kind
     return "gathers" if kind == "index" else kind
@@ -226,7 +229,7 @@ def _opened(target: Path, keys: Mapping[str, Found], dimensions: int) -> EarthFi
     }
     if "vs" in model:
         model.setdefault("density", 1000.0)
-        values |= {"propagation": {"duration": 1.0, "physics": "elastic"}, "source": {"kind": "explosion"}}
+        values |= {"propagation": {"duration": 1.0, "physics": SOLID}, "source": {"kind": "explosion"}}
     return EarthFiles(survey_of(values, target), headers_only=True)
 
 
@@ -431,7 +434,7 @@ def _metres(found: VolumeDescription) -> float:
 def _propagation(
     shots: _Shots | None, elastic: bool, grid: Grid | None, volumes: Mapping[str, VolumeDescription]
 ) -> dict[str, Found]:
-    keys = {"physics": Found("elastic")} if elastic else {}
+    keys = {"physics": Found(SOLID)} if elastic else {}
     if shots is not None:
         return keys
     help = ""
@@ -442,8 +445,8 @@ def _propagation(
 
 
 def _velocity(file: GivenFile, folder: Path) -> Found:
-    if is_picks_file(file.reference):
-        picks = read_picks(Path(file.reference))
+    if PICKS.is_picks_file(file.reference):
+        picks = PICKS.read_picks(Path(file.reference))
         return Found(file.beside(folder), f"picks at {len(picks.locations)} places")
     return Found(file.beside(folder), _range(_described("velocity", file)))
 

@@ -46,6 +46,18 @@ class PhysicsProbes(Protocol):
         ...
 
 
+class PicksFiles(Protocol):
+    """What reads velocity picks, as texts."""
+
+    def is_picks_file(self, reference: str) -> bool:
+        """Whether a file is one, by its name."""
+        ...
+
+    def read_picks(self, path: Path) -> Any:
+        """The picks; InputError for anything else."""
+        ...
+
+
 @dataclass(frozen=True)
 class Physics:
     """A physics of surveys.
@@ -54,7 +66,7 @@ class Physics:
         name: of waves as in [propagation] physics. drivers: by the commands that it runs.
         plan_of: what a run will cost, from survey, machine and options. heading_of, panels_of: of a page, from a
             record, and from a run's data. probes_in: module that satisfies PhysicsProbes.
-        own: a survey as runs take it; "": as it is.
+        own: a survey as runs take it; "": as it is. picks_in: module of its velocity picks; "": it takes none.
         task, tasks: what a run does one after another. work: what its kernel does. rate: the figure of that, in `units`
             a second.
     """
@@ -66,6 +78,7 @@ class Physics:
     panels_of: str
     probes_in: str
     own: str = ""
+    picks_in: str = ""
     task: str = "shot"
     tasks: str = "shots"
     work: str = "time steps"
@@ -82,6 +95,12 @@ class Physics:
         """The survey as its runs take it."""
         taken: Survey = referred(self.own)(survey) if self.own else survey
         return taken
+
+    def picks(self) -> PicksFiles:
+        """What reads its velocity picks."""
+        module: Any = import_module(self.picks_in)
+        picks: PicksFiles = module
+        return picks
 
     def plan(self, survey: Survey, machine: Machine, options: Mapping[str, Any]) -> CostEstimate:
         """What a run will cost: see Application. Raises InputError."""
@@ -127,6 +146,7 @@ _ALL = (
         "fathometer.seismic.page.time_panels:time_panels",
         "fathometer.seismic.kirchhoff.probes",
         own="fathometer.seismic.kirchhoff.time_layout:in_own_folder",
+        picks_in="fathometer.seismic.kirchhoff.velocities.picks_file",
         task="block",
         tasks="blocks of traces",
         work="sums over traces",

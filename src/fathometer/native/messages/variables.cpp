@@ -21,8 +21,12 @@ void tools_check(int code, const std::string &name, const char *what) {
 class Variable {
   public:
     explicit Variable(const std::string &name) : name_(name) {
-        int level = 0;
-        tools_check(MPI_T_init_thread(MPI_THREAD_SINGLE, &level), name, "control variables cannot be used");
+        // The level of threads that MPI was begun with: Open MPI's MPI_Query_thread tells the one asked for last.
+        int begun = 0, level = MPI_THREAD_SINGLE;
+        MPI_Initialized(&begun);
+        if (begun)
+            MPI_Query_thread(&level);
+        tools_check(MPI_T_init_thread(level, &level), name, "control variables cannot be used");
         try {
             find();
         } catch (...) {
