@@ -199,26 +199,30 @@ def _model(
         axes = _axes(opened, keys)
         if axes:
             keys["axes"] = axes
+        # Of a SEG-Y that was written here, whose traces may tell no places.
+        depth_step = next((info.partial[-1] for info in infos if info.partial), None)
         unknown = all(info.spacing is None and info.survey is None for info in infos)
         if unknown:
             keys["spacing"] = gap(f"{first.path.name} carries none: [{', '.join('d' + name for name in names)}], m")
-        elif all(info.spacing is None for info in infos):
+        elif all(info.spacing is None for info in infos) and depth_step is None:
             keys["spacing"] = gap("the trace headers give that along x and y: [dz] is enough, m")
     finally:
         for volume in opened.values():
             volume.close()
-    files = _opened(target, keys, dimensions)
+    files = _opened(target, keys, dimensions, depth_step)
     carried = any(info.origin is not None or info.survey is not None for info in infos)
     return keys, None if "spacing" in keys else files.grid, carried
 
 
-def _opened(target: Path, keys: Mapping[str, Found], dimensions: int) -> EarthFiles:
-    """The files of the model as a run opens them, with stand-ins for gaps. Raises InputError where they contradict."""
+def _opened(target: Path, keys: Mapping[str, Found], dimensions: int, depth_step: float | None) -> EarthFiles:
+    """The files of the model as a run opens them, with stand-ins for gaps; depth_step: that files tell, m.
+
+    Raises InputError where they contradict."""
     model = {name: found.value for name, found in keys.items() if found != gap(found.note)}
     if "units" in keys:
         model.setdefault("units", "m/s")
     if "spacing" in keys:
-        model["spacing"] = [1.0] * dimensions
+        model["spacing"] = [*[1.0] * (dimensions - 1), depth_step or 1.0]
     model.setdefault("vp", 2000.0)
     place = {"x": 0.0, "z": 0.0} | ({"y": 0.0} if dimensions == 3 else {})
     values: dict[str, Any] = {
