@@ -8,14 +8,16 @@ from mpi4py import MPI
 
 from fathometer.grid.grid import Grid
 from fathometer.parallel.decomposition import Decomposition
-from fathometer.seismic.elastic.contact import SeaFloor, find_floor
-from fathometer.seismic.elastic.contact_limit import contact_eigenvalue
-from fathometer.seismic.elastic.contact_media import Sides, set_contact
+from fathometer.seismic.elastic.contact import SeaFloor
+from fathometer.seismic.elastic.contact_limit import contact_eigenvalue, sloping_eigenvalue
+from fathometer.seismic.elastic.contact_media import PlaneSides, set_contact
 from fathometer.seismic.elastic.earth import ElasticEarth, extended
 from fathometer.seismic.elastic.fields import REACH
 from fathometer.seismic.elastic.media import medium_of
 from fathometer.seismic.elastic.medium import Medium
 from fathometer.seismic.elastic.propagator import ElasticPropagator
+from fathometer.seismic.elastic.sloping_floor import SlopingFloor, sea_floor
+from fathometer.seismic.elastic.sloping_media import SlopingSides, set_sloping_contact
 from fathometer.seismic.waves.boundary import MultiaxialPml
 from fathometer.seismic.waves.scheme import Scheme
 
@@ -25,7 +27,7 @@ class Seabed:
     """A wave at rest, its floor, and the medium with a time step of 1 s."""
 
     wave: ElasticPropagator
-    floor: SeaFloor
+    floor: SeaFloor | SlopingFloor
     medium: Medium
 
 
@@ -74,10 +76,12 @@ def seabed(
     (x0, y0, z0), (x1, y1, z1) = extended(block, flat)
     y = slice(y0, y1) if flat else slice(y0 + 1, y1 + 1)
     vp, vs, density = (some[x0 + 1 : x1 + 1, y, z0 + 1 : z1 + 1] for some in around)
-    floor, why = find_floor(vp, vs, density, grid, block, comm)
+    floor, why = sea_floor(vp, vs, density, grid, block, comm)
     assert floor is not None, why
     arrays = {"vp": vp, "vs": vs, "density": density}
-    eigenvalue = contact_eigenvalue(Sides(arrays, None, floor, grid), grid)
+    sloping = isinstance(floor, SlopingFloor)
+    sides = SlopingSides(arrays, None, floor, grid, block.lo) if sloping else PlaneSides(arrays, None, floor, grid)
+    eigenvalue = (sloping_eigenvalue if sloping else contact_eigenvalue)(sides, grid)
     fastest = float(model[0].max())
     plain = 4 * (7 / 6) ** 2 * fastest**2 * sum(1 / spacing[axis] ** 2 for axis in grid.axes)
     # A light node above a stiff one: twice what either has.
@@ -87,7 +91,10 @@ def seabed(
     media = []
     for step in (dt, 1.0):
         medium = medium_of(earth, grid, block.lo, step, np.dtype(dtype))
-        set_contact(medium, Sides(arrays, None, floor, grid), block.lo, step)
+        if sloping:
+            medium = set_sloping_contact(medium, sides, step)
+        else:
+            set_contact(medium, sides, block.lo, step)
         media.append(medium)
     boundary = MultiaxialPml(width, multiaxial=0.05)
     scheme = Scheme(dt, REACH, np.dtype(dtype), boundary, free_surface, fastest, 5.0)

@@ -12,17 +12,18 @@ from fathometer.grid.grid import Grid
 from fathometer.parallel.decomposition import Decomposition
 from fathometer.seismic.elastic.attenuation import Attenuation
 from fathometer.seismic.elastic.contact import find_floor
-from fathometer.seismic.elastic.contact_media import Sides, set_contact
+from fathometer.seismic.elastic.contact_media import PlaneSides, set_contact
 from fathometer.seismic.elastic.earth import ElasticEarth
-from fathometer.seismic.elastic.fields import BY_NAME, fields_of
+from fathometer.seismic.elastic.fields import fields_of
 from fathometer.seismic.elastic.media import medium_of
 
 SPACING = (10.0, 11.0, 9.0)
 
 
 def weights(name, floor, shape):
-    """What the planes of a field stand for, in cells."""
-    return floor.norms(BY_NAME[name].offset[2] > 0, shape[2])[None, None, :]
+    """What the points of a field stand for, in cells."""
+    first = np.indices((*shape[:2], 1)).reshape(3, -1).T
+    return floor.inertia(name, first, shape[2]).reshape(shape)
 
 
 def energy_of(bed, shape):
@@ -117,7 +118,7 @@ def test_media_that_attenuate_stay_as_they_are_next_to_a_floor_half_way():
     floor, _ = find_floor(vp, vs, density, grid, block, MPI.COMM_SELF)
     earth = ElasticEarth(vp, vs, density, qp, qs, fit, 1.0, 3000.0, 1.0, 0, 1.0, 0.0, floor=floor)
     before, after = (medium_of(earth, grid, (0, 0, 0), 1e-3, np.dtype(np.float64)) for _ in range(2))
-    set_contact(after, Sides(earth.arrays, fit, floor, grid), (0, 0, 0), 1e-3)
+    set_contact(after, PlaneSides(earth.arrays, fit, floor, grid), (0, 0, 0), 1e-3)
     pairs = [(before.p_modulus, after.p_modulus), (before.lame, after.lame)]
     pairs += [(getattr(before.relaxation, name), getattr(after.relaxation, name)) for name in ("defect_p", "defect_s")]
     pairs += [(before.shear[name], after.shear[name]) for name in before.shear]

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <tuple>
 
 #include "core/bound_wavefield.hpp"
 #include "elastic.hpp"
@@ -116,6 +117,40 @@ template <class T> class BoundElastic : public BoundWavefield<T> {
             }
     }
 
+    // A floor that slopes: its depth below nodes in cells, with a margin; tables of floor_strip.py; the water's own
+    // motion in the floor and its buoyancy there.
+    void set_sloping_floor(Input<double, 2> depth, std::array<double, 3> spacing, Input<T, 5> weights,
+                           Input<T, 3> inverse, Input<T, 3> derivative, Array<T, 2> water, Input<T, 2> buoyancy) {
+        const auto &n = this->w.n;
+        const int64_t across = this->w.has_y ? floor_margin : 0, reach = strip_lanes + 4;
+        const Shape columns{n[0], n[1]};
+        require(!this->w.cut[2][0] && !this->w.cut[2][1], "rows over a floor are whole");
+        check_arrays({{"depth", depth, {n[0] + 2 * floor_margin, n[1] + 2 * across}},
+                      {"weights", weights, {8, floor_parts, 4, strip_band, strip_lanes}},
+                      {"inverse", inverse, {8, floor_parts, strip_lanes}},
+                      {"derivative", derivative, {16, strip_lanes, strip_lanes}},
+                      {"water", water, columns},
+                      {"buoyancy", buoyancy, columns}});
+        auto floor = std::make_unique<SlopingFloor<T>>();
+        floor->depth.assign(depth.data(), depth.data() + depth.size());
+        for (const double d : floor->depth)
+            require(d >= double(closure_rows + reach) && d <= double(n[2] - reach - 2), "a floor lies inside the rows");
+        floor->stride = n[1] + 2 * across;
+        floor->first = floor_margin * floor->stride + across;
+        floor->weights = weights.data();
+        floor->inverse = inverse.data();
+        floor->derivative = derivative.data();
+        floor->water = water.data();
+        floor->buoyancy = buoyancy.data();
+        floor->water_stride = n[1];
+        for (int axis = 0; axis < 3; ++axis) {
+            require(spacing[axis] > 0, "spacings are positive");
+            floor->per_cell[axis] = T(1 / spacing[axis]);
+        }
+        kept_by_floor = {weights, inverse, derivative, water, buoyancy};
+        physics->floor = std::move(floor);
+    }
+
     void watch_peaks(int64_t plane, Array<T, 2> horizontal, Array<T, 2> vertical) {
         require(plane >= 0 && plane < this->w.n[2], "the plane lies in the block");
         const Shape columns{this->w.n[0], this->w.n[1]};
@@ -127,6 +162,7 @@ template <class T> class BoundElastic : public BoundWavefield<T> {
   private:
     std::unique_ptr<Elastic<T>> physics;
     std::vector<Array<T, 2>> keep2;
+    std::tuple<Input<T, 5>, Input<T, 3>, Input<T, 3>, Array<T, 2>, Input<T, 2>> kept_by_floor;
 
     BoundElastic(std::unique_ptr<Elastic<T>> made, bool has_y, const Index3 &shape, const Index3 &first,
                  const std::vector<Array<T, 3>> &fields, const std::vector<Array<T, 3>> &model, bool free_surface,
@@ -166,6 +202,9 @@ template <class T> void bind(nb::module_ &m, const char *name) {
              "gain"_array, "decay"_array, "keep"_array)
         .def("set_contact", &BoundElastic<T>::set_contact, nb::kw_only(), "first"_a, "last"_a, "start"_a, "table"_array,
              "keep"_array, "Derivatives next to a plane contact of a fluid and a solid.")
+        .def("set_sloping_floor", &BoundElastic<T>::set_sloping_floor, nb::kw_only(), "depth"_array, "spacing"_a,
+             "weights"_array, "inverse"_array, "derivative"_array, "water"_array, "buoyancy"_array,
+             "Derivatives next to a contact of a fluid and a solid that slopes.")
         .def("watch_peaks", &BoundElastic<T>::watch_peaks, "plane"_a, "horizontal"_array, "vertical"_array,
              "Keep the largest velocities of the nodes of a plane from now on.");
     bind_propagation<T>(wavefield);

@@ -17,6 +17,7 @@
 #include "contact.hpp"
 #include "core/physics.hpp"
 #include "layers.hpp"
+#include "sloping.hpp"
 
 namespace fathometer::elastic {
 
@@ -52,6 +53,7 @@ template <class T> class Elastic : public Physics<T> {
     Relaxation<T> relaxation;
     Peaks<T> peaks;
     Contact<T> contact;
+    std::unique_ptr<SlopingFloor<T>> floor; // null: none
 
     using Physics<T>::Physics;
     bool has_half_points(int, const Box &) const override { return false; }

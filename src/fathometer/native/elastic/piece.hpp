@@ -52,7 +52,14 @@ template <bool Y, bool Sides, bool Relaxing, class T> class Piece {
           model_at(w.model_at(i, j)), closed(w.free_surface ? closure_rows : 0),
           begin(std::max<int64_t>(closed, (k0 + lanes<T> - 1) & -lanes<T>)), end(k1 & -lanes<T>),
           top(std::min(end, crossed.top.layer ? crossed.top.layer->hi : 0)),
-          middle(std::min(end, crossed.bottom.layer ? crossed.bottom.layer->lo : end)) {}
+          middle(std::min(end, crossed.bottom.layer ? crossed.bottom.layer->lo : end)) {
+        if (const auto *floor = physics.floor.get()) {
+            const auto around = floor->window(i, j, w.n[2], Y);
+            near = around.first;
+            beyond = around.last;
+            sloping = k0 < beyond && k1 > near;
+        }
+    }
 
     void velocities() const {
         if constexpr (Y) {
@@ -71,6 +78,8 @@ template <bool Y, bool Sides, bool Relaxing, class T> class Piece {
             add<F::vz, F::bz, z>(Derivative<x, z, nodes, fetched>(*this, F::sxz),
                                  Derivative<z, z, half_points, fetched>(*this, F::szz));
         }
+        if (sloping)
+            water_in_floor();
     }
 
     void stresses() const {
@@ -89,6 +98,10 @@ template <bool Y, bool Sides, bool Relaxing, class T> class Piece {
     const int64_t i, j, k0, k1, at, model_at;
     const int64_t closed, begin, end; // next to the surface; whole vectors
     const int64_t top, middle;        // where the top layer and what is in no layer of z end, of these
+    int64_t near = physics.contact.first, beyond = physics.contact.last; // cells next to a contact
+    bool sloping = false;
+    alignas(64) mutable T replaced[3][floor_window]; // derivatives along the axes in these cells, if it slopes
+    mutable T in_water = 0;                          // that of szz along z, of the water in the floor
 
     T *row(int field) const { return w.buffer[field][0] + at; }
     int64_t next_row() const { return w.stride[Y ? 1 : 0]; }
@@ -116,7 +129,7 @@ template <bool Y, bool Sides, bool Relaxing, class T> class Piece {
     // Calls body(k, part) for all vectors.
     template <class Body> [[gnu::always_inline]] void each(const Body &body) const {
         constexpr int64_t n = lanes<T>;
-        const int64_t first = k0, last = k1, near = physics.contact.first, beyond = physics.contact.last;
+        const int64_t first = k0, last = k1, near = this->near, beyond = this->beyond;
         int64_t k = first & -n;
         while (k < last) {
             const bool contact = k >= near && k < beyond;
@@ -161,6 +174,8 @@ template <bool Y, bool Sides, bool Relaxing, class T> class Piece {
                     decay = all_lanes(c.layer->decay[At][c.cell]);
                 }
             }
+            if ((Y || Axis != y) && piece.sloping)
+                piece.slope(field, Axis, weight, At == half_points ? 0 : stride, stride);
         }
 
         template <class Part> [[gnu::always_inline]] V operator()(int64_t k, const Part &part) const {
@@ -168,10 +183,12 @@ template <bool Y, bool Sides, bool Relaxing, class T> class Piece {
                 prefetch(at + ahead + k);
             const T *f = at + k - (At == half_points ? 0 : stride);
             V d = madd(weight[1], load(f + 2 * stride) - load(f - stride), weight[0] * (load(f + stride) - load(f)));
+            if (part.contact && piece.sloping)
+                d = load(&piece.replaced[Axis][k - piece.near]);
             if constexpr (Axis == z) {
                 if (part.surface)
                     piece.template close<At>(at, k, d);
-                if (part.contact)
+                if (part.contact && !piece.sloping)
                     piece.join(2 * stage + (Component != z), at, k, d);
                 if (part.layer) {
                     const Layer<T> &layer = *part.z.layer;
@@ -223,6 +240,36 @@ template <bool Y, bool Sides, bool Relaxing, class T> class Piece {
         d *= load(&contact.keep[number][at]);
         for (int m = 0; m < contact_columns; ++m)
             d = madd(all_lanes(f[contact.start + m]), load(&contact.table[number][m][at]), d);
+    }
+
+    // All derivatives of a field along an axis in the cells around a floor that slopes. behind: from a row to what a
+    // derivative takes first; step: to the next.
+    [[gnu::noinline]] void slope(int number, int axis, const V (&weight)[2], int64_t behind, int64_t step) const {
+        const T *f = row(number) - behind;
+        T *out = replaced[axis];
+        for (int64_t k = near; k < beyond; k += lanes<T>)
+            store(out + k - near, madd(weight[1], load(f + k + 2 * step) - load(f + k - step),
+                                       weight[0] * (load(f + k + step) - load(f + k))));
+        constexpr int points[] = {1, Y ? 2 : 4, Y ? 4 : 0, 0, Y ? 0 : 5, 0, 3, 5, 6}; // of the fields
+        const T in_floor = physics.floor->derive(w, w.buffer[number][0] + w.origin, points[number], axis, i, j,
+                                                 {near, beyond}, out);
+        if (number == F::szz && axis == z)
+            in_water = in_floor;
+    }
+
+    // The water's own motion in a floor that slopes, of the derivative that was made for vz.
+    void water_in_floor() const {
+        const auto &floor = *physics.floor;
+        const int64_t k = floor.row(0, i, j);
+        if (k < k0 || k >= k1)
+            return;
+        const int64_t column = i * floor.water_stride + j;
+        T kept = 1;
+        if constexpr (Sides)
+            for (int axis = 0; axis < 2; ++axis)
+                if (const Crossed<T> &c = crossed.sides[axis]; c.layer && c.layer->keep[0])
+                    kept *= c.layer->keep[0][c.cell];
+        floor.water[column] = kept * madd(floor.buoyancy[column], in_water, floor.water[column]);
     }
 
     // What layers leave of a field; A and B: the axes along which it lies at half points, -1: none.

@@ -1,4 +1,4 @@
-"""The sea floor of a model, where it is a plane of z: where water ends and rock begins, to a part of a cell.
+"""A sea floor that is a plane of z: where water ends and rock begins, to a part of a cell.
 
 Between a node of water and the next one of rock the floor lies half way, unless the upper one is a mean of both media
 as a cell that the floor cuts has it, of density arithmetic, of lambda + 2 mu harmonic, with vs = 0: then it lies where
@@ -17,6 +17,7 @@ from fathometer.parallel.collectives import allreduce
 from fathometer.parallel.decomposition import Decomposition
 from fathometer.seismic.elastic.closure import ROWS as SURFACE_ROWS
 from fathometer.seismic.elastic.contact_closure import HALVES, PARTS, ROCK, ROWS, WATER, closure
+from fathometer.seismic.elastic.fields import BY_NAME
 
 BESIDE = max(ROWS + 3, HALVES)  # nodes on each side that derivatives next to a floor ask for
 NEAREST = 0.15  # of a cell, from nodes to floors next to which all is well
@@ -44,13 +45,23 @@ class SeaFloor:
         """In cells from the first node on."""
         return self.last + self.part
 
-    def side_of(self, z: np.ndarray, wet: np.ndarray | bool) -> np.ndarray:
-        """(n,) WATER or ROCK at depths (n,) in cells; wet: (n,) whether on the floor it is water."""
-        return np.where(self.depth - z > np.where(wet, -ON_FLOOR, ON_FLOOR), WATER, ROCK)
+    def side_of(self, cells: np.ndarray, wet: np.ndarray | bool) -> np.ndarray:
+        """(n,) WATER or ROCK at places (n, 3) in cells; wet: (n,) whether on the floor it is water."""
+        return np.where(self.depth - cells[:, 2] > np.where(wet, -ON_FLOOR, ON_FLOOR), WATER, ROCK)
+
+    def first_rock(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+        """The first row of rock alone of columns of nodes."""
+        return np.full(np.shape(i), self.rock)
+
+    def inertia(self, name: str, first: np.ndarray, count: int) -> np.ndarray:
+        """(n, count) float64: what points of a field stand for, in cells, from points first (n, 3) on along z; the
+        medium has that of the half point in the floor (contact_media.py)."""
+        planes = first[:, 2][:, None] + np.arange(count)
+        norms = self.norms(BY_NAME[name].offset[2] > 0, max(self.last + HALVES, int(planes.max(initial=0))) + 1)
+        return np.asarray(np.where(planes >= 0, norms[np.maximum(planes, 0)], 1.0))
 
     def norms(self, half: bool, cells: int) -> np.ndarray:
-        """(cells,) float64: what nodes (half: half points) stand for, in cells; the medium has that of the half point
-        in the floor (contact_media.py)."""
+        """(cells,) float64: what nodes (half: half points) stand for, in cells."""
         out = np.ones(cells)
         water, rock = closure(WATER, self.part), closure(ROCK, 1 - self.part)
         if half:
@@ -82,8 +93,9 @@ def find_floor(
         return None, "it is no plane of the grid"
     if (solid[rock : rock + 2 * BESIDE] < columns).any():
         return None, "there is fluid in the rock next to it"
-    low, high = _shares(vp[own], density[own], rock, block)
-    low, high = allreduce(comm, low, "MIN"), allreduce(comm, high, "MAX")
+    share = shares_of_rock(vp[own], density[own], np.full(block.local_shape[:2], rock), block)
+    low = allreduce(comm, float(np.where(np.isnan(share), np.inf, share).min(initial=np.inf)), "MIN")
+    high = allreduce(comm, float(np.where(np.isnan(share), -np.inf, share).max(initial=-np.inf)), "MAX")
     if high - low > 1.5 / PARTS:
         return None, "the means in its cells do not give one depth"
     whole = int(np.rint((rock - 0.5 - max(low, 0.0)) * PARTS))
@@ -94,20 +106,20 @@ def find_floor(
     return floor, ""
 
 
-def _shares(vp: np.ndarray, density: np.ndarray, rock: int, block: Decomposition) -> tuple[float, float]:
-    """Least and largest share of rock in the cells above the first one of rock alone, of those that the rank owns.
+def shares_of_rock(vp: np.ndarray, density: np.ndarray, rock: np.ndarray, block: Decomposition) -> np.ndarray:
+    """(nx, ny) share of rock in the cells above the first one of rock alone, 0 where they are no mean of both media;
+    NaN where another rank owns them.
 
-    vp, density: with a cell more along z at both ends.
+    vp, density: of the block's columns, with a cell more along z at both ends. rock: (nx, ny), that first one's row.
     """
     k = rock - block.lo[2]  # of the cell above, in these arrays
-    if not 1 <= k <= block.local_shape[2] or not vp[..., k].size:
-        return np.inf, -np.inf
-    rho = density[..., k - 1 : k + 2].astype(np.float64)
-    compliance = 1 / (rho * vp[..., k - 1 : k + 2].astype(np.float64) ** 2)
+    mine = (k >= 1) & (k <= block.local_shape[2])
+    three = np.clip(k, 1, block.local_shape[2])[..., None] + np.arange(-1, 2)
+    rho = np.take_along_axis(density, three, 2).astype(np.float64)
+    compliance = 1 / (rho * np.take_along_axis(vp, three, 2).astype(np.float64) ** 2)
     water, cut, below = np.moveaxis(rho, 2, 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         share = (cut - water) / (below - water)
     mean = (1 - share) * compliance[..., 0] + share * compliance[..., 2]
     good = (share > 1 / PARTS) & (share < 1 + 1e-3) & (np.abs(mean / compliance[..., 1] - 1) < _MEAN)
-    share = np.where(good, np.minimum(share, 1.0), 0.0)
-    return float(share.min()), float(share.max())
+    return np.where(mine, np.where(good, np.minimum(share, 1.0), 0.0), np.nan)

@@ -19,14 +19,15 @@ from fathometer.seismic.waves.points import SincPoints
 FAR, FEW = 0.8, 3  # cells beyond its last point from which on a value is extrapolated from so few points
 
 
-def keep_to_sides(points: SincPoints, z: np.ndarray, name: str, floor: SeaFloor, wet: np.ndarray | bool) -> None:
+def keep_to_sides(points: SincPoints, cells: np.ndarray, name: str, floor: SeaFloor, wet: np.ndarray | bool) -> None:
     """Replace the weights of one field's points that reach across the floor, in place.
 
-    z: (n,) depths in cells. wet: (n,) or one for all, whether points on the floor are the water's.
+    cells: (n, 3) places in cells. wet: (n,) or one for all, whether points on the floor are the water's.
     """
+    z = cells[:, 2]
     half = BY_NAME[name].offset[2] > 0
     first, count, weight = points.first[:, 2], points.count[:, 2], points.weight[:, 2]
-    sides = floor.side_of(z, wet)
+    sides = floor.side_of(cells, wet)
     inside = first + count - 1 <= floor.last - half  # the half point of the last node lies in the floor
     for p in np.flatnonzero(np.where(sides == WATER, ~inside, first <= floor.last)):
         place = z[p] - 0.5 * half

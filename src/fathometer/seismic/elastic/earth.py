@@ -17,11 +17,13 @@ from fathometer.parallel.collectives import allreduce
 from fathometer.parallel.decomposition import Decomposition, Index3
 from fathometer.seismic.elastic.attenuation import GOOD_QUALITY, Attenuation, band_ratio
 from fathometer.seismic.elastic.checks import check_model
-from fathometer.seismic.elastic.contact import NEAREST, SeaFloor, find_floor
-from fathometer.seismic.elastic.contact_limit import contact_eigenvalue
-from fathometer.seismic.elastic.contact_media import Sides
+from fathometer.seismic.elastic.contact import NEAREST, SeaFloor
+from fathometer.seismic.elastic.contact_limit import contact_eigenvalue, sloping_eigenvalue
+from fathometer.seismic.elastic.contact_media import PlaneSides
 from fathometer.seismic.elastic.fields import WEIGHT_SUM
 from fathometer.seismic.elastic.moduli import p_modulus
+from fathometer.seismic.elastic.sloping_floor import SlopingFloor, sea_floor
+from fathometer.seismic.elastic.sloping_media import SlopingSides
 from fathometer.seismic.elastic.unevenness import sum_changes, unevenness
 from fathometer.seismic.model.earth import EarthFiles
 from fathometer.seismic.survey import Survey
@@ -44,7 +46,7 @@ class ElasticEarth:
         contrast: largest over smallest P velocity, or S velocity of solids, whichever is more.
         contacts: of all pairs of cells side by side, the share that is a fluid and a solid; or of those in the
             outermost cells of a side with a layer, which repeats them, where it is more.
-        floor: of the sea, where it is a plane next to which derivatives have tables of their own.
+        floor: of the sea, where derivatives next to it have tables of their own.
         hard: a note on velocities that may be in feet. least_quality: of qp and qs, infinity without attenuation.
         unevenness: how much velocities change from cell to cell (unevenness.py).
     """
@@ -64,7 +66,7 @@ class ElasticEarth:
     hard: tuple[str, ...] = ()
     unevenness: float = 0.0
     least_quality: float = math.inf
-    floor: SeaFloor | None = None
+    floor: SeaFloor | SlopingFloor | None = None
 
     @property
     def arrays(self) -> dict[str, np.ndarray]:
@@ -134,10 +136,13 @@ def read_earth(
     contrast = max(fastest / allreduce(comm, float(vp.min()), "MIN"), fastest_shear / slowest_shear)
     contacts = contact_share(allreduce(comm, count_contacts(arrays["vs"], grid, block), "SUM"), grid)
     changes = allreduce(comm, sum_changes(arrays["vp"], arrays["vs"], grid, block), "SUM")
-    floor, why = find_floor(arrays["vp"], arrays["vs"], arrays["density"], grid, block, comm)
+    floor, why = sea_floor(arrays["vp"], arrays["vs"], arrays["density"], grid, block, comm)
     largest = _largest_eigenvalue(arrays, attenuation, grid)
-    if floor is not None:
-        largest = max(largest, contact_eigenvalue(Sides(arrays, attenuation, floor, grid), grid))
+    if isinstance(floor, SlopingFloor):
+        sides = SlopingSides(arrays, attenuation, floor, grid, block.lo)
+        largest = max(largest, sloping_eigenvalue(sides, grid))
+    elif floor is not None:
+        largest = max(largest, contact_eigenvalue(PlaneSides(arrays, attenuation, floor, grid), grid))
     eigenvalue = allreduce(comm, largest, "MAX")
     return ElasticEarth(
         vp=arrays["vp"],
@@ -159,10 +164,10 @@ def read_earth(
     )
 
 
-def _floor_notes(why: str, floor: SeaFloor | None) -> tuple[str, ...]:
+def _floor_notes(why: str, floor: SeaFloor | SlopingFloor | None) -> tuple[str, ...]:
     if why:
         return (f"sea floor: {why}: next to it errors are of first order in the size of cells",)
-    if floor is not None and not NEAREST <= floor.part <= 1 - NEAREST:
+    if isinstance(floor, SeaFloor) and not NEAREST <= floor.part <= 1 - NEAREST:
         return (
             f"sea floor: it lies {floor.part:.2g} of a cell below a node: waves next to it are off by several per "
             "cent, in soft rock more; cells so that it lies half a cell below nodes are best",

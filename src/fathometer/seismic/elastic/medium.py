@@ -47,6 +47,7 @@ class Medium:
         shear: dt mu at the points of sxy, sxz, syz (sxz alone in two dimensions), harmonic means of four nodes, 0 where
             one of them is a fluid, Pa s.
         relaxation: attenuation; None: elastic.
+        water_in_floor: (nx, ny), dt / rho of the water in a sea floor that slopes; None: there is none.
     """
 
     buoyancy: dict[str, np.ndarray]
@@ -54,3 +55,4 @@ class Medium:
     lame: np.ndarray
     shear: dict[str, np.ndarray]
     relaxation: Relaxation | None = None
+    water_in_floor: np.ndarray | None = None

@@ -30,6 +30,8 @@ from fathometer.seismic.elastic.contact_points import keep_to_sides
 from fathometer.seismic.elastic.field_points import FieldPoints
 from fathometer.seismic.elastic.fields import BY_NAME, STRESS
 from fathometer.seismic.elastic.polynomials import POLYNOMIAL, lagrange
+from fathometer.seismic.elastic.sloping_floor import SlopingFloor
+from fathometer.seismic.elastic.sloping_points import follow_floor
 from fathometer.seismic.waves.points import HALF_WIDTH, ON_GRID, WEIGHTS, SincPoints, sinc_points
 
 _DEEP = HALF_WIDTH - 1  # cells below a field's first point from which on sincs stay below the surface
@@ -42,7 +44,7 @@ def weights_of(
     free_surface: bool,
     injecting: bool,
     attenuates: bool = False,
-    floor: SeaFloor | None = None,
+    floor: SeaFloor | SlopingFloor | None = None,
     wet: np.ndarray | bool = False,
 ) -> SincPoints:
     """Boxes and weights of points on one field.
@@ -51,7 +53,8 @@ def weights_of(
         name: of the field. cells: (n, 3) fractional indices of nodes of the padded grid (Grid.to_cells).
         free_surface: whether the plane k = 0 is one. injecting: for sources; else for receivers.
         attenuates: whether the medium does, somewhere.
-        floor: of the sea. wet: (n,) whether points on it are in the water (contact_points.py).
+        floor: of the sea, of which a plane one changes them. wet: (n,) whether points on it are in the water
+            (contact_points.py).
     """
     places = np.asarray(cells, float).reshape(-1, 3) - np.array(BY_NAME[name].offset)
     points = sinc_points(places)
@@ -59,8 +62,28 @@ def weights_of(
         _below_surface(points, places[:, 2], name, injecting)
     if attenuates and BY_NAME[name].stage == STRESS:
         _share_evenly(points)
-    if floor is not None:
-        keep_to_sides(points, np.asarray(cells, float).reshape(-1, 3)[:, 2], name, floor, wet)
+    if isinstance(floor, SeaFloor):
+        keep_to_sides(points, np.asarray(cells, float).reshape(-1, 3), name, floor, wet)
+    return points
+
+
+def points_on(
+    name: str,
+    cells: np.ndarray,
+    column: np.ndarray,
+    amplitude: np.ndarray,
+    *,
+    free_surface: bool,
+    injecting: bool,
+    attenuates: bool = False,
+    floor: SeaFloor | SlopingFloor | None = None,
+    wet: np.ndarray | bool = False,
+) -> FieldPoints:
+    """Points on one field with series (FieldPoints); other arguments as of weights_of."""
+    weights = weights_of(name, cells, free_surface, injecting, attenuates, floor, wet)
+    points = FieldPoints(name, weights, column, amplitude)
+    if isinstance(floor, SlopingFloor):
+        return follow_floor(points, np.asarray(cells, float).reshape(-1, 3), floor, wet)
     return points
 
 

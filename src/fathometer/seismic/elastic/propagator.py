@@ -24,8 +24,10 @@ from fathometer.seismic.elastic.contact import SeaFloor
 from fathometer.seismic.elastic.contact_tables import contact_tables
 from fathometer.seismic.elastic.field_points import FieldPoints
 from fathometer.seismic.elastic.fields import BY_NAME, REACH, STRESS, VELOCITY, fields_of
+from fathometer.seismic.elastic.floor_strip import native_tables
 from fathometer.seismic.elastic.layers import elastic_layers
 from fathometer.seismic.elastic.medium import Medium
+from fathometer.seismic.elastic.sloping_floor import SlopingFloor, depths_around
 from fathometer.seismic.waves.points import WEIGHTS, halo_depth, together
 from fathometer.seismic.waves.recording import LineExchange, Receivers, Recording, room_for, select
 from fathometer.seismic.waves.scheme import Scheme
@@ -58,7 +60,7 @@ class ElasticPropagator(SteppedFields):
         scheme: Scheme,
         off_grid: bool,
         comm: MPI.Intracomm,
-        floor: SeaFloor | None = None,
+        floor: SeaFloor | SlopingFloor | None = None,
     ) -> None:
         depth = halo_depth(REACH, off_grid, block.ranks)
         super().__init__(grid, block, scheme.dtype, depth, comm, STAGES)
@@ -92,7 +94,17 @@ class ElasticPropagator(SteppedFields):
         self._layers = elastic_layers(grid, block, scheme)
         for layer in self._layers:
             self._wave.add_layer(**layer.arguments())
-        if floor is not None:
+        self._in_floor = np.zeros((nx, ny) if isinstance(floor, SlopingFloor) else (0, 0), scheme.dtype)
+        if isinstance(floor, SlopingFloor):
+            assert medium.water_in_floor is not None
+            self._wave.set_sloping_floor(
+                depth=depths_around(floor, block, grid.two_dimensional),
+                spacing=grid.spacing,
+                water=self._in_floor,
+                buoyancy=medium.water_in_floor,
+                **native_tables(scheme.dtype),
+            )
+        elif floor is not None:
             self._wave.set_contact(**contact_tables(floor, block.local_shape[2], grid.spacing[2], scheme.dtype))
         if block.size > 1:
             self._exchanges = [self._exchange(resting, off_grid) for resting in (STRESS, VELOCITY)]
@@ -183,10 +195,11 @@ class ElasticPropagator(SteppedFields):
         than a cell each, so that a source is there, too, the transpose of a receiver."""
         half, cells = BY_NAME[points.field].offset[2] > 0, self.grid.full_shape[2]
         norm = norms(half, cells) if self.scheme.free_surface else np.ones(cells)
-        if self._floor is not None:
-            norm = norm * self._floor.norms(half, cells)
         planes = points.points.first[:, 2][:, None] + np.arange(WEIGHTS)
-        return np.asarray(norm[np.clip(planes, 0, len(norm) - 1)])
+        out = norm[np.clip(planes, 0, len(norm) - 1)]
+        if self._floor is not None:
+            out = out * self._floor.inertia(points.field, points.points.first, WEIGHTS)
+        return np.asarray(out)
 
     def watch_peaks(self, plane: int) -> None:
         """Keep the largest velocities in the plane k = `plane` of the padded grid from now on (`peak`)."""
@@ -212,8 +225,14 @@ class ElasticPropagator(SteppedFields):
         return sum(array.nbytes for array in self._changing())
 
     def _changing(self) -> list[np.ndarray]:
-        """All that changes from step to step: fields, memories of attenuation and of the layers."""
-        return [*self._arrays, *self._zeta, *(memory for layer in self._layers for memory in layer.memory)]
+        """All that changes from step to step: fields, memories of attenuation and of the layers, water in a
+        floor."""
+        return [
+            *self._arrays,
+            *self._zeta,
+            self._in_floor,
+            *(memory for layer in self._layers for memory in layer.memory),
+        ]
 
     def advance(
         self,

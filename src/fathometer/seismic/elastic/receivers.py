@@ -11,7 +11,8 @@ from fathometer.grid.grid import Grid
 from fathometer.seismic.elastic.contact import SeaFloor
 from fathometer.seismic.elastic.field_points import FieldPoints
 from fathometer.seismic.elastic.fields import BY_NAME, NORMAL, VELOCITY, fields_of, of_dimension
-from fathometer.seismic.elastic.points import weights_of
+from fathometer.seismic.elastic.points import points_on
+from fathometer.seismic.elastic.sloping_floor import SlopingFloor
 from fathometer.seismic.survey import Survey
 
 PRESSURE = "pressure"
@@ -38,7 +39,7 @@ def receiver_points(
     components: Sequence[str],
     free_surface: bool,
     attenuates: bool = False,
-    floor: SeaFloor | None = None,
+    floor: SeaFloor | SlopingFloor | None = None,
 ) -> list[FieldPoints]:
     """Where receivers sample the fields; pressure is minus the mean of the normal stresses.
 
@@ -54,9 +55,19 @@ def receiver_points(
         fields = normal if component == PRESSURE else (component,)
         amplitude = -1 / len(normal) if component == PRESSURE else 1.0
         for name in fields:
-            weights = weights_of(name, cells, free_surface, False, attenuates, floor, component == PRESSURE)
-            column = number * len(cells) + np.arange(len(cells), dtype=np.int64)
-            points.append(FieldPoints(name, weights, column, np.full(len(cells), amplitude)))
+            points.append(
+                points_on(
+                    name,
+                    cells,
+                    number * len(cells) + np.arange(len(cells), dtype=np.int64),
+                    np.full(len(cells), amplitude),
+                    free_surface=free_surface,
+                    injecting=False,
+                    attenuates=attenuates,
+                    floor=floor,
+                    wet=component == PRESSURE,
+                )
+            )
     return points
 
 

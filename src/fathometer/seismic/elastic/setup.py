@@ -17,7 +17,7 @@ from fathometer.parallel.decomposition import Decomposition
 from fathometer.parallel.memory_budget import require_memory, spare_memory, usable_memory
 from fathometer.seismic.elastic.attenuation import Attenuation
 from fathometer.seismic.elastic.contact import SeaFloor
-from fathometer.seismic.elastic.contact_media import Sides, set_contact
+from fathometer.seismic.elastic.contact_media import PlaneSides, set_contact
 from fathometer.seismic.elastic.earth import ElasticEarth, attenuation_of, read_earth
 from fathometer.seismic.elastic.elastic_layout import ElasticLayout, elastic_headers, elastic_layout
 from fathometer.seismic.elastic.layer_width import slow_waves
@@ -25,6 +25,8 @@ from fathometer.seismic.elastic.layers import multiaxial_share
 from fathometer.seismic.elastic.media import medium_of
 from fathometer.seismic.elastic.medium import Medium
 from fathometer.seismic.elastic.propagator import ElasticPropagator
+from fathometer.seismic.elastic.sloping_floor import SlopingFloor
+from fathometer.seismic.elastic.sloping_media import SlopingSides, set_sloping_contact
 from fathometer.seismic.elastic.snapshots import steps_between
 from fathometer.seismic.elastic.sources import PointSources
 from fathometer.seismic.elastic.survey_checks import (
@@ -61,7 +63,7 @@ class ElasticSetup:
     attenuation: Attenuation | None
     attenuation_error: float
     layout: ElasticLayout
-    floor: SeaFloor | None
+    floor: SeaFloor | SlopingFloor | None
 
     @property
     def survey(self) -> Survey:
@@ -164,8 +166,10 @@ def prepare_elastic(
         warnings=notes + layout.acquisition.notes,
     )
     medium = medium_of(earth, grid, block.lo, dt, layout.dtype)
-    if earth.floor is not None:
-        set_contact(medium, Sides(earth.arrays, attenuation, earth.floor, grid), block.lo, dt)
+    if isinstance(earth.floor, SlopingFloor):
+        medium = set_sloping_contact(medium, SlopingSides(earth.arrays, attenuation, earth.floor, grid, block.lo), dt)
+    elif earth.floor is not None:
+        set_contact(medium, PlaneSides(earth.arrays, attenuation, earth.floor, grid), block.lo, dt)
     return ElasticSetup(run, medium, attenuation, earth.attenuation_error, layout, earth.floor)
 
 

@@ -19,7 +19,8 @@ from fathometer.seismic.elastic.contact import SeaFloor
 from fathometer.seismic.elastic.field_points import FieldPoints
 from fathometer.seismic.elastic.fields import NORMAL, SHEAR, VELOCITIES
 from fathometer.seismic.elastic.moment_tensors import double_couple
-from fathometer.seismic.elastic.points import weights_of
+from fathometer.seismic.elastic.points import points_on
+from fathometer.seismic.elastic.sloping_floor import SlopingFloor
 from fathometer.seismic.elastic.source_table import SourceRows, read_sources
 from fathometer.seismic.elastic.time_functions import RISE_TIMES, SourceSeries
 from fathometer.seismic.survey import (
@@ -175,7 +176,7 @@ def source_points(
     dtype: np.dtype[Any],
     corrected: bool,
     attenuates: bool = False,
-    floor: SeaFloor | None = None,
+    floor: SeaFloor | SlopingFloor | None = None,
 ) -> tuple[list[FieldPoints], SourceSeries]:
     """Where a shot's source touches the fields, and the series of its columns.
 
@@ -195,6 +196,17 @@ def source_points(
     for n, name in enumerate(sources.fields):
         some = np.flatnonzero(np.abs(sources.component[:, n]) > _NOTHING * largest)
         if len(some):
-            weights = weights_of(name, cells[some], free_surface, True, attenuates, floor, explosive[some])
-            points.append(FieldPoints(name, weights, column[some], scale * sources.component[some, n]))
+            points.append(
+                points_on(
+                    name,
+                    cells[some],
+                    column[some],
+                    scale * sources.component[some, n],
+                    free_surface=free_surface,
+                    injecting=True,
+                    attenuates=attenuates,
+                    floor=floor,
+                    wet=explosive[some],
+                )
+            )
     return points, series

@@ -76,7 +76,9 @@ def check_solid(
         places = grid.to_cells(shot.source + sources.offset[other])
         cells = np.rint(places).astype(int)
         if earth.floor is not None:  # the nearest cell may lie on the other side of it
-            side, rock = earth.floor.side_of(places[:, 2], wet=False), earth.floor.rock
+            side = earth.floor.side_of(places, wet=False)
+            columns = (np.clip(cells[:, axis], 0, grid.full_shape[axis] - 1) for axis in range(2))
+            rock = earth.floor.first_rock(*columns)
             cells[:, 2] = np.where(side == ROCK, np.maximum(cells[:, 2], rock), np.minimum(cells[:, 2], rock - 1))
         mine = np.all((cells >= block.lo) & (cells < block.hi), axis=1)
         fluid = np.flatnonzero(mine)[vs[tuple((cells[mine] - np.array(block.lo)).T)] == 0]
@@ -121,7 +123,7 @@ def check_hydrophones(
         cells = np.rint(places).astype(int)
         mine = np.flatnonzero(np.all((cells >= block.lo) & (cells < block.hi), axis=1))
         if earth.floor is not None:
-            dry = earth.floor.side_of(places[mine, 2], wet=True) == ROCK
+            dry = earth.floor.side_of(places[mine], wet=True) == ROCK
         else:  # rock above it and below
             local = cells[mine] - np.array(block.lo)
             ends = [

@@ -1,0 +1,177 @@
+"""A sea floor that is no plane of the grid: where water ends and rock begins in each column, to a part of a cell.
+
+A cell that the floor cuts tells its depth as a mean of both media (contact.py). Cells that are one or the other leave a
+whole cell for it: of all floors that pass between the cells, the one that bends least is taken. Next to it derivatives
+are those of floor_strip.py.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from mpi4py import MPI
+
+from fathometer.grid.grid import Grid
+from fathometer.parallel.collectives import allreduce
+from fathometer.parallel.decomposition import Decomposition
+from fathometer.seismic.elastic.closure import ROWS as SURFACE_ROWS
+from fathometer.seismic.elastic.contact import ON_FLOOR, SeaFloor, find_floor, shares_of_rock
+from fathometer.seismic.elastic.contact_closure import PARTS, ROCK, WATER
+from fathometer.seismic.elastic.fields import BY_NAME, STRESS
+from fathometer.seismic.elastic.floor_strip import LANES, columns, places
+from fathometer.seismic.elastic.smooth_floor import least_bent
+
+STEEPEST = 30.0  # degrees between neighbouring columns
+STEEPEST_CELLS = 1.0  # cells a cell
+MARGIN = 3  # columns around a block whose depths its own derivatives ask for
+REACH = LANES + 4  # nodes of a column on each side that they take
+_TOLD = 0.03  # of a cell: how well a mean tells the depth, where the floor leaves the cell through a corner too
+
+
+@dataclass(frozen=True, eq=False)
+class SlopingFloor:
+    """A floor of the padded grid.
+
+    Attributes:
+        depths: (nx, ny) float64, in cells from the first node on, at the columns of nodes.
+        water, rock: (nx, ny) int64: of each column the last node that is of water alone, the first of rock alone.
+        steepest: degrees, between neighbouring columns.
+    """
+
+    depths: np.ndarray
+    water: np.ndarray
+    rock: np.ndarray
+    steepest: float
+
+    def at(self, offset: tuple[float, float], i: np.ndarray, j: np.ndarray) -> np.ndarray:
+        """Depth of columns i, j of a field; offset: 0 or half a cell along x and y. Beyond the grid it is level."""
+        steps = [(0, 1) if half else (0,) for half in offset]
+        nx, ny = self.depths.shape
+        some = [
+            self.depths[np.clip(i + di, 0, nx - 1), np.clip(j + dj, 0, ny - 1)] for di in steps[0] for dj in steps[1]
+        ]
+        return np.asarray(sum(some) / len(some))
+
+    def columns_of(self, offset: tuple[float, float], i: np.ndarray, j: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The last row above the floor, and the part of a cell from it to the floor in 1 / PARTS, of these columns."""
+        place = np.rint(self.at(offset, i, j) * PARTS).astype(np.int64)
+        return place // PARTS, place % PARTS
+
+    def below(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Depth at places in cells, linear between columns."""
+        i, j = np.floor(x).astype(int), np.floor(y).astype(int)
+        zero, one = np.zeros_like(i), np.ones_like(i)
+        a, b = x - i, y - j
+        return np.asarray(
+            sum(
+                share * self.at((0.0, 0.0), i + di, j + dj)
+                for di, dj, share in (
+                    (zero, zero, (1 - a) * (1 - b)),
+                    (one, zero, a * (1 - b)),
+                    (zero, one, (1 - a) * b),
+                    (one, one, a * b),
+                )
+            )
+        )
+
+    def side_of(self, cells: np.ndarray, wet: np.ndarray | bool) -> np.ndarray:
+        """(n,) WATER or ROCK at places (n, 3) in cells; wet: (n,) whether on the floor it is water."""
+        above = self.below(cells[:, 0], cells[:, 1]) - cells[:, 2]
+        return np.where(above > np.where(wet, -ON_FLOOR, ON_FLOOR), WATER, ROCK)
+
+    def first_rock(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+        """The first row of rock alone of columns of nodes."""
+        return np.asarray(self.rock[i, j])
+
+    def inertia(self, name: str, first: np.ndarray, count: int) -> np.ndarray:
+        """(n, count) float64: what points of a field stand for, in cells, from points first (n, 3) on along z."""
+        x, y, z = BY_NAME[name].offset
+        row, part = self.columns_of((x, y), first[:, 0], first[:, 1])
+        planes = first[:, 2][:, None] + np.arange(count)
+        out = np.ones(planes.shape)
+        for side in (WATER, ROCK):
+            weighted = (BY_NAME[name].stage == STRESS) == (side == ROCK)
+            lane = row[:, None] - planes if side == WATER else planes - row[:, None] - (0 if z else 1)
+            mine = (lane >= 0) & (lane < LANES)
+            if side == WATER and z:  # what lies in the floor is the rock's
+                mine &= lane > 0
+            known = columns(side, bool(z), weighted).inertia[part[:, None], np.clip(lane, 0, LANES - 1)]
+            out = np.where(mine, known, out)
+        return out
+
+    def points_of(
+        self, name: str, side: int, i: np.ndarray, j: np.ndarray, count: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Of a field's points in columns i, j (n,) on a side: row of the one next to the floor (n,), and of `count`
+        from there on how far they lie from the floor (n, count), in cells."""
+        x, y, z = BY_NAME[name].offset
+        row, part = self.columns_of((x, y), i, j)
+        return row + (side == ROCK and not z), places(side, bool(z), part / PARTS, count)
+
+
+def depths_around(floor: SlopingFloor, block: Decomposition, two_dimensional: bool) -> np.ndarray:
+    """Depths of a block's columns and MARGIN more on each side (in two dimensions not along y)."""
+    margins = (MARGIN, 0 if two_dimensional else MARGIN)
+    i, j = np.meshgrid(
+        *(np.arange(lo - m, hi + m) for lo, hi, m in zip(block.lo, block.hi, margins, strict=False)), indexing="ij"
+    )
+    return floor.at((0.0, 0.0), i, j)
+
+
+def sea_floor(
+    vp: np.ndarray, vs: np.ndarray, density: np.ndarray, grid: Grid, block: Decomposition, comm: MPI.Intracomm
+) -> tuple[SeaFloor | SlopingFloor | None, str]:
+    """Collective. The floor of a model with water on top; else None and why, "" where no water is on top.
+
+    vp, vs, density: on the block's cells and one more on each side (in two dimensions not along y).
+    """
+    plane, why = find_floor(vp, vs, density, grid, block, comm)
+    if plane is not None or not why:
+        return plane, why
+    return _find_sloping(vp, vs, density, grid, block, comm)
+
+
+def _find_sloping(
+    vp: np.ndarray, vs: np.ndarray, density: np.ndarray, grid: Grid, block: Decomposition, comm: MPI.Intracomm
+) -> tuple[SlopingFloor | None, str]:
+    nx, ny, depth = grid.full_shape
+    own = (slice(1, -1), slice(None) if grid.two_dimensional else slice(1, -1))
+    part = tuple(slice(lo, hi) for lo, hi in zip(block.lo[:2], block.hi[:2], strict=True))
+    solid = vs[own][:, :, 1:-1] > 0
+    local = np.where(solid.any(axis=2), block.lo[2] + np.argmax(solid, axis=2), depth)
+    rock = np.full((nx, ny), depth, np.int64)
+    rock[part] = local
+    rock = allreduce(comm, rock, "MIN")
+    if (rock == depth).any():
+        return None, "it does not go through the whole model"
+    # No fluid in the rock that derivatives ask for.
+    rows = block.lo[2] + np.arange(solid.shape[2])
+    near = (rows >= rock[part][..., None]) & (rows < rock[part][..., None] + REACH)
+    if allreduce(comm, int((near & ~solid).any()), "MAX"):
+        return None, "there is fluid in the rock next to it"
+    share = np.zeros((nx, ny))
+    share[part] = np.nan_to_num(shares_of_rock(vp[own], density[own], rock[part], block))
+    share = allreduce(comm, share, "MAX")
+    told = share > 0
+    low = np.where(told, rock - 0.5 - share - _TOLD, rock - 1.0)
+    high = np.where(told, rock - 0.5 - share + _TOLD, rock)
+    inside = tuple(slice(before, n - after) for n, (before, after) in zip((nx, ny), grid.pad[:2], strict=True))
+    bent = least_bent(low[inside], high[inside], np.where(told, rock - 0.5 - share, rock - 0.5)[inside])
+    depths = np.pad(bent, [tuple(pair) for pair in grid.pad[:2]], mode="edge")  # level in the layers
+    steepest = 0.0
+    for axis in range(2):
+        steps = np.abs(np.diff(depths, axis=axis))
+        rise = float(steps.max(initial=0.0))
+        angle = math.degrees(math.atan(rise * grid.spacing[2] / grid.spacing[axis]))
+        steepest = max(steepest, angle)
+        if rise > STEEPEST_CELLS or angle > STEEPEST:
+            return None, (
+                f"it falls by {angle:.0f} degrees, {rise:.1f} cells from a column to the next (up to {STEEPEST:g} "
+                f"degrees and {STEEPEST_CELLS:g} cell there are derivatives that follow it)"
+            )
+    above, below = math.floor(depths.min()), depth - 2 - math.ceil(depths.max())
+    if above < SURFACE_ROWS + REACH or below < REACH:
+        return None, f"it has {above + 1} cells above it and {below + 1} below"
+    return SlopingFloor(depths, rock - 1 - 2 * told, rock, steepest), ""
