@@ -76,7 +76,7 @@ template <class T> class BoundJob {
         for (const Points<T> *p : {job.sources, job.receivers}) {
             require(!p || w.physics->stages == 1 || int64_t(p->field.size()) == p->size(), "points need their fields");
             for (int32_t field : p ? p->field : std::vector<int32_t>{})
-                require(field >= 0 && field < w.physics->fields, "a point's field is not stepped");
+                require(field >= 0 && field < w.physics->touched(), "a point's field is not stepped");
         }
         check_arrays({{"active", rows_of_steps, {2, Active::margin + w.n[0], Active::margin + w.n[1]}}});
         for (const Imaging<T> &imaging : job.imaging)

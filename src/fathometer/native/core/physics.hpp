@@ -50,6 +50,9 @@ template <class T> class Physics {
     virtual void advance_half_points(const Wavefield<T> &w, int axis, const Box &box, const ActiveRows &active,
                                      int64_t member, int64_t members) const = 0;
 
+    // What points can touch: the fields, and what a physics numbers after them.
+    virtual int touched() const { return fields; }
+
     // Cells that a step reads on either side.
     virtual int64_t reach(const Wavefield<T> &w) const { return w.radius; }
 

@@ -56,6 +56,7 @@ template <class T> class Elastic : public Physics<T> {
     std::unique_ptr<SlopingFloor<T>> floor; // null: none
 
     using Physics<T>::Physics;
+    int touched() const override { return this->fields + (floor ? 1 : 0); } // the water's vz in it
     bool has_half_points(int, const Box &) const override { return false; }
     // A closure reads further along z; where rows are whole that is no matter.
     int64_t reach(const Wavefield<T> &w) const override {

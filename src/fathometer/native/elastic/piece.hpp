@@ -263,7 +263,7 @@ template <bool Y, bool Sides, bool Relaxing, class T> class Piece {
         const int64_t k = floor.row(0, i, j);
         if (k < k0 || k >= k1)
             return;
-        const int64_t column = i * floor.water_stride + j;
+        const int64_t column = floor.column_at(i, j);
         T kept = 1;
         if constexpr (Sides)
             for (int axis = 0; axis < 2; ++axis)

@@ -71,6 +71,9 @@ template <class T> class SlopingFloor {
                 std::min((high + 1 + strip_rows + floor_alignment) & -floor_alignment, cells)};
     }
 
+    // Of what columns have one of.
+    int64_t column_at(int64_t i, int64_t j) const { return i * water_stride + j; }
+
     // The row of the last node above the floor, of points of a column.
     int64_t row(int kind, int64_t i, int64_t j) const { return column(kind & 3, i, j).row; }
 
@@ -162,7 +165,7 @@ template <class T> class SlopingFloor {
         const T *points = from - 2;
         if (!Rock && kind == half_z) { // in the floor the field holds what is the rock's
             std::memcpy(copied, points, sizeof copied);
-            copied[strip_lanes + 1] = water[i * water_stride + j];
+            copied[strip_lanes + 1] = water[column_at(i, j)];
             points = copied;
         }
         banded(table<Rock>(kind, c.part, 0), points).to(to.strip);

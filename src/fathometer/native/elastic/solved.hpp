@@ -25,10 +25,17 @@ template <bool Y, class T> class Solved : public Elastic<T> {
                 int64_t k0, int64_t k1) const override {
         points.in_row(i, j, [&](int64_t p) {
             const int field = points.field[p];
-            if ((field >= F::velocities) != (w.level == 1))
+            if (of_stresses(field) != (w.level == 1))
                 return;
-            T *to = w.next(field) + w.at(i, j);
             const T value = values[points.column[p]] * scale;
+            if (field == F::fields) {
+                const int64_t column = this->floor->column_at(i, j);
+                T &to = this->floor->water[column];
+                spread_point<T>(points, p, value, i, j, k0, k1,
+                                [&](int64_t, T f) { to = madd(this->floor->buoyancy[column], f, to); });
+                return;
+            }
+            T *to = w.next(field) + w.at(i, j);
             if (w.level == 1) {
                 spread_point<T>(points, p, value, i, j, k0, k1, [=](int64_t k, T f) { to[k] += f; });
             } else {
@@ -44,8 +51,13 @@ template <bool Y, class T> class Solved : public Elastic<T> {
                 int64_t k1) const override {
         points.in_row(i, j, [&](int64_t p) {
             const int field = points.field[p];
-            if ((field >= F::velocities) != (w.level == 0) || points.anchor[p] < k0 || points.anchor[p] >= k1)
+            if (of_stresses(field) != (w.level == 0) || points.anchor[p] < k0 || points.anchor[p] >= k1)
                 return;
+            if (field == F::fields) {
+                const T in_floor = this->floor->water[this->floor->column_at(i, j)];
+                take_line(points, p, lines, i, j, [=](int64_t) { return in_floor; });
+                return;
+            }
             const T *from = w.now(field) + w.at(i, j);
             take_line(points, p, lines, i, j, [=](int64_t k) { return from[k]; });
         });
@@ -67,6 +79,9 @@ template <bool Y, class T> class Solved : public Elastic<T> {
 
   private:
     const bool relaxing;
+
+    // Beyond the fields there is vz of the water in a floor that slopes.
+    static bool of_stresses(int field) { return field >= F::velocities && field < F::fields; }
 };
 
 } // namespace fathometer::elastic

@@ -78,13 +78,14 @@ def points_on(
     attenuates: bool = False,
     floor: SeaFloor | SlopingFloor | None = None,
     wet: np.ndarray | bool = False,
-) -> FieldPoints:
-    """Points on one field with series (FieldPoints); other arguments as of weights_of."""
+) -> list[FieldPoints]:
+    """Points on one field with series (FieldPoints), and on the one that a sloping floor has besides; other arguments
+    as of weights_of."""
     weights = weights_of(name, cells, free_surface, injecting, attenuates, floor, wet)
     points = FieldPoints(name, weights, column, amplitude)
     if isinstance(floor, SlopingFloor):
         return follow_floor(points, np.asarray(cells, float).reshape(-1, 3), floor, wet)
-    return points
+    return [points]
 
 
 def _share_evenly(points: SincPoints) -> None:

@@ -27,7 +27,7 @@ from fathometer.seismic.elastic.fields import BY_NAME, REACH, STRESS, VELOCITY, 
 from fathometer.seismic.elastic.floor_strip import native_tables
 from fathometer.seismic.elastic.layers import elastic_layers
 from fathometer.seismic.elastic.medium import Medium
-from fathometer.seismic.elastic.sloping_floor import SlopingFloor, depths_around
+from fathometer.seismic.elastic.sloping_floor import IN_FLOOR, SlopingFloor, depths_around
 from fathometer.seismic.waves.points import WEIGHTS, halo_depth, together
 from fathometer.seismic.waves.recording import LineExchange, Receivers, Recording, room_for, select
 from fathometer.seismic.waves.scheme import Scheme
@@ -67,7 +67,8 @@ class ElasticPropagator(SteppedFields):
         self.scheme, self._floor = scheme, floor
         self.peak: tuple[np.ndarray, np.ndarray] | None = None
         self._fields = fields_of(grid.two_dimensional)
-        self._number = {field.name: n for n, field in enumerate(self._fields)}
+        names = [field.name for field in self._fields] + [IN_FLOOR]
+        self._number = {name: n for n, name in enumerate(names)}
         self._arrays = self._allocate(len(self._fields))
         self._model = _model_arrays(medium, self._fields_of(VELOCITY), self._fields_of(STRESS))
         relaxation = medium.relaxation
@@ -159,7 +160,7 @@ class ElasticPropagator(SteppedFields):
 
     def samplers(self, points: Sequence[FieldPoints]) -> Receivers:
         """Collective. The points as receivers, of which a rank records those whose nearest point it owns; `indices`:
-        columns that it records. Points of one column lie at one place, and their values are added up."""
+        columns that it records. Values of points of one column are added up."""
         chosen = [select(self.block, some.points) for some in points]
         touching = [of.at(numbers) for of, (numbers, _) in zip(points, chosen, strict=True)]
         owners = np.concatenate([np.empty(0, np.int64), *(owners for _, owners in chosen)])
@@ -193,7 +194,7 @@ class ElasticPropagator(SteppedFields):
     def _norms(self, points: FieldPoints) -> np.ndarray:
         """(n, WEIGHTS): what the planes of the points' boxes stand for: next to a free surface or the sea floor other
         than a cell each, so that a source is there, too, the transpose of a receiver."""
-        half, cells = BY_NAME[points.field].offset[2] > 0, self.grid.full_shape[2]
+        half, cells = points.field == IN_FLOOR or BY_NAME[points.field].offset[2] > 0, self.grid.full_shape[2]
         norm = norms(half, cells) if self.scheme.free_surface else np.ones(cells)
         planes = points.points.first[:, 2][:, None] + np.arange(WEIGHTS)
         out = norm[np.clip(planes, 0, len(norm) - 1)]

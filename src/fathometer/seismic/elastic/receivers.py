@@ -55,7 +55,7 @@ def receiver_points(
         fields = normal if component == PRESSURE else (component,)
         amplitude = -1 / len(normal) if component == PRESSURE else 1.0
         for name in fields:
-            points.append(
+            points.extend(
                 points_on(
                     name,
                     cells,

@@ -25,6 +25,7 @@ from fathometer.seismic.elastic.smooth_floor import least_bent
 
 STEEPEST = 30.0  # degrees between neighbouring columns
 STEEPEST_CELLS = 1.0  # cells a cell
+IN_FLOOR = "vz in the floor"  # of the water: a field of its own, a value a column
 MARGIN = 3  # columns around a block whose depths its own derivatives ask for
 REACH = LANES + 4  # nodes of a column on each side that they take
 _TOLD = 0.03  # of a cell: how well a mean tells the depth, where the floor leaves the cell through a corner too
@@ -87,6 +88,9 @@ class SlopingFloor:
 
     def inertia(self, name: str, first: np.ndarray, count: int) -> np.ndarray:
         """(n, count) float64: what points of a field stand for, in cells, from points first (n, 3) on along z."""
+        if name == IN_FLOOR:
+            part = self.columns_of((0.0, 0.0), first[:, 0], first[:, 1])[1]
+            return np.repeat(columns(WATER, True, True).inertia[part, :1], count, axis=1)
         x, y, z = BY_NAME[name].offset
         row, part = self.columns_of((x, y), first[:, 0], first[:, 1])
         planes = first[:, 2][:, None] + np.arange(count)
@@ -100,6 +104,10 @@ class SlopingFloor:
             known = columns(side, bool(z), weighted).inertia[part[:, None], np.clip(lane, 0, LANES - 1)]
             out = np.where(mine, known, out)
         return out
+
+    def row_of(self, name: str, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+        """The last row above the floor of a field's points in columns i, j."""
+        return self.columns_of(BY_NAME[name].offset[:2], i, j)[0]
 
     def points_of(
         self, name: str, side: int, i: np.ndarray, j: np.ndarray, count: int

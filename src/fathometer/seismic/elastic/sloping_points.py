@@ -10,19 +10,21 @@ from __future__ import annotations
 import numpy as np
 
 from fathometer.seismic.elastic.contact_closure import ROCK, WATER
-from fathometer.seismic.elastic.contact_points import FAR, FEW
 from fathometer.seismic.elastic.field_points import FieldPoints
 from fathometer.seismic.elastic.fields import BY_NAME
 from fathometer.seismic.elastic.floor_strip import LANES, moved
 from fathometer.seismic.elastic.polynomials import POLYNOMIAL
-from fathometer.seismic.elastic.sloping_floor import SlopingFloor
-from fathometer.seismic.waves.points import WEIGHTS, SincPoints
+from fathometer.seismic.elastic.sloping_floor import IN_FLOOR, SlopingFloor
+from fathometer.seismic.waves.points import WEIGHTS, SincPoints, together
 
 _NEAR = LANES + WEIGHTS  # cells from the floor within which points follow it
 
 
-def follow_floor(some: FieldPoints, cells: np.ndarray, floor: SlopingFloor, wet: np.ndarray | bool) -> FieldPoints:
-    """The points with those near the floor in their place as many as the columns that they take, each of one column.
+def follow_floor(
+    some: FieldPoints, cells: np.ndarray, floor: SlopingFloor, wet: np.ndarray | bool
+) -> list[FieldPoints]:
+    """The points, those near the floor replaced by as many as the columns that they take, each of one column; of vz
+    with points of the water in the floor, which has a field of its own.
 
     cells: (n, 3) places in cells of the points. wet: (n,) or one for all, whether points on the floor are the water's.
     """
@@ -30,16 +32,14 @@ def follow_floor(some: FieldPoints, cells: np.ndarray, floor: SlopingFloor, wet:
     under = floor.below(cells[:, 0], cells[:, 1])
     near = np.abs(cells[:, 2] - under) < _NEAR
     if not near.any():
-        return some
+        return [some]
     sides = floor.side_of(cells, wet)
-    parts = [some.at(np.flatnonzero(~near))]
+    parts, in_floor = [some.at(np.flatnonzero(~near))], []
     for side in (WATER, ROCK):
         which = np.flatnonzero(near & (sides == side))
         across = points.weight[which, 0][:, :, None] * points.weight[which, 1][:, None, :]
-        inside = (np.arange(WEIGHTS) < points.count[which, 0][:, None])[:, :, None] & (
-            np.arange(WEIGHTS) < points.count[which, 1][:, None]
-        )[:, None, :]
-        number, a, b = np.nonzero(inside)
+        taken = np.arange(WEIGHTS) < points.count[which][:, :, None]
+        number, a, b = np.nonzero(taken[:, 0, :, None] & taken[:, 1, None, :])
         parent = which[number]
         i, j = points.first[parent, 0] + a, points.first[parent, 1] + b
         away = np.abs(cells[parent, 2] - under[parent])
@@ -54,16 +54,37 @@ def follow_floor(some: FieldPoints, cells: np.ndarray, floor: SlopingFloor, wet:
         columns = SincPoints(
             points.nearest[parent], np.stack([i, j, first], axis=1), np.stack([ones, ones, count], axis=1), weights
         )
-        parts.append(FieldPoints(name, columns, some.column[parent], some.amplitude[parent]))
+        found = FieldPoints(name, columns, some.column[parent], some.amplitude[parent])
+        if side == WATER and name == "vz":
+            reaching = np.flatnonzero(first + count - 1 == floor.row_of(name, i, j))
+            in_floor = [_split(found, reaching)]
+        parts.append(found)
+    return [_joined(parts), *in_floor]
+
+
+def _split(points: FieldPoints, reaching: np.ndarray) -> FieldPoints:
+    """The last points along z of some, which lose them, as points of their own."""
+    count, weight = points.points.count, points.points.weight
+    last = count[reaching, 2] - 1
+    some = points.at(reaching)
+    at = SincPoints(
+        some.points.nearest, some.points.first.copy(), np.ones_like(some.points.count), some.points.weight.copy()
+    )
+    at.first[:, 2] += last
+    at.weight[:, 2] = 0.0
+    at.weight[:, 2, 0] = weight[reaching, 2, last]
+    weight[reaching, 2, last] = 0.0
+    count[reaching, 2] = last
+    return FieldPoints(IN_FLOOR, at, some.column, some.amplitude)
+
+
+def _joined(parts: list[FieldPoints]) -> FieldPoints:
     return FieldPoints(
-        name,
-        SincPoints(*(np.concatenate([getattr(part.points, what) for part in parts]) for what in _PARTS)),
+        parts[0].field,
+        together([part.points for part in parts]),
         np.concatenate([part.column for part in parts]),
         np.concatenate([part.amplitude for part in parts]),
     )
-
-
-_PARTS = ("nearest", "first", "count", "weight")
 
 
 def _down(
@@ -73,25 +94,16 @@ def _down(
     floor."""
     total = _NEAR + WEIGHTS
     row, places = floor.points_of(name, side, i, j, total)
-    # Of vz in the floor the field holds what is the rock's.
-    begin = 1 if side == WATER and name == "vz" else 0
-    before = np.sum(places < distance[:, None], axis=1)
-    start = np.clip(before - POLYNOMIAL // 2, begin, total - POLYNOMIAL)
-    few = np.take_along_axis(places, start[:, None], 1)[:, 0] - distance > FAR
-    lanes = start[:, None] + np.arange(POLYNOMIAL)
-    at = np.take_along_axis(places, lanes, 1)
-    weight = np.zeros((len(i), WEIGHTS))
-    for some, n in ((~few, POLYNOMIAL), (few, FEW)):
-        for a in range(n):
-            value = np.ones(np.count_nonzero(some))
-            for b in range(n):
-                if b != a:
-                    value *= (distance[some] - at[some, b]) / (at[some, a] - at[some, b])
-            weight[some, a] = value
-    count = np.where(few, FEW, POLYNOMIAL).astype(np.int32)
+    start = np.clip(np.sum(places < distance[:, None], axis=1) - POLYNOMIAL // 2, 0, total - POLYNOMIAL)
+    at = np.take_along_axis(places, start[:, None] + np.arange(POLYNOMIAL), 1)
+    weight = np.ones((len(i), WEIGHTS))
+    weight[:, POLYNOMIAL:] = 0.0
+    for a in range(POLYNOMIAL):
+        for b in range(POLYNOMIAL):
+            if b != a:
+                weight[:, a] *= (distance - at[:, b]) / (at[:, a] - at[:, b])
+    count = np.full(len(i), POLYNOMIAL, np.int32)
     if side == ROCK:
         return row + start, count, weight
-    # Rows grow towards the floor.
-    for some, n in ((~few, POLYNOMIAL), (few, FEW)):
-        weight[some, :n] = weight[some, :n][:, ::-1]
-    return row - start - count + 1, count, weight
+    weight[:, :POLYNOMIAL] = weight[:, POLYNOMIAL - 1 :: -1]  # rows grow towards the floor
+    return row - start - POLYNOMIAL + 1, count, weight

@@ -46,7 +46,7 @@ def _unbound(shape: tuple[int, ...], strength: float) -> Callable[[np.ndarray], 
             return np.asarray(found.reshape(shape))
 
         return along_a_line
-    (x, across), (y, along) = (
+    (across, x), (along, y) = (
         np.linalg.eigh((second.T @ second).toarray()) for second in map(_second_differences, shape)
     )
     gain = strength / (np.maximum(across[:, None] + along, 0.0) + strength)

@@ -196,7 +196,7 @@ def source_points(
     for n, name in enumerate(sources.fields):
         some = np.flatnonzero(np.abs(sources.component[:, n]) > _NOTHING * largest)
         if len(some):
-            points.append(
+            points.extend(
                 points_on(
                     name,
                     cells[some],

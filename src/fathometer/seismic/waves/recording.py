@@ -115,8 +115,8 @@ class LineExchange:
 
 
 def select(block: Decomposition, points: SincPoints) -> tuple[np.ndarray, np.ndarray]:
-    """Of points of a grid those that this rank takes lines for: their numbers, and the ranks that own their nearest
-    cells. Of ranks that have parts of a row along z, the one with the nearest cell's takes its line."""
+    """Of points of a grid those that this rank takes lines for or records: their numbers, and the ranks that own their
+    nearest cells. Of ranks that have parts of a row along z, the one with the nearest cell's takes its line."""
     owner = np.zeros(len(points.nearest), np.int64)
     mine = np.ones(len(points.nearest), bool)
     for axis in range(3):
@@ -128,7 +128,7 @@ def select(block: Decomposition, points: SincPoints) -> tuple[np.ndarray, np.nda
             mine &= (points.first[:, axis] < hi) & (points.first[:, axis] + points.count[:, axis] > lo)
         else:
             mine &= part == block.coordinates[axis]
-    numbers = np.flatnonzero(mine)
+    numbers = np.flatnonzero(mine | (owner == block.rank))
     return numbers, owner[numbers]
 
 
