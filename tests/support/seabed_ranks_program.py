@@ -11,14 +11,15 @@ from fathometer.grid.tiling import PLAIN, Tiling
 from fathometer.parallel.decomposition import arrangements
 from fathometer.parallel.threads import ThreadCounts
 from fathometer.seismic.elastic.fields import fields_of
+from fathometer.seismic.elastic.points import points_on
 from fathometer.seismic.elastic.receivers import receiver_points
 
 SPACING = (10.0, 11.0, 9.0)
 STEPS = 12
 
 
-def stepped(model, comm, ranks, tiling):
-    """The fields of a rank after some steps, and the traces of receivers on the floor and between cells."""
+def stepped(model, depth, comm, ranks, tiling):
+    """The fields of a rank after some steps, and the traces of receivers around the floor and between cells."""
     shape = model[0].shape
     bed = seabed(model, SPACING, dtype=np.float32, comm=comm, ranks=ranks, width=3)
     wave, block = bed.wave, bed.wave.block
@@ -28,28 +29,42 @@ def stepped(model, comm, ranks, tiling):
         whole = np.random.default_rng(n).standard_normal(shape) * (1.0 if field.name[0] == "v" else 2e6)
         wave.field(field.name)[...] = whole[part]
     x, y = np.array(SPACING[:2]) * (np.array(shape[:2]) // 2)
-    places = np.array([[x, y, 9.0 * bed.floor.depth + dz] for dz in (-4.0, 0.0, 5.0)])
-    receivers = wave.samplers(receiver_points(wave.grid, places, ("vx", "vz", "pressure"), False, bed.floor))
+    floor = SPACING[2] * depth[shape[0] // 2, shape[1] // 2]
+    places = np.array([[x + dx, y, floor + dz] for dz in (-14.0, -4.0, 0.0, 5.0) for dx in (0.0, 3.0)])
+    keys = {"free_surface": False, "floor": bed.floor}
+    receivers = wave.samplers(receiver_points(wave.grid, places, ("vx", "vz", "pressure"), **keys))
     recorded = np.zeros((STEPS, len(receivers.indices)), np.float32)
-    wave.advance(STEPS, receivers=receivers, recorded=recorded)
+    cells = wave.grid.to_cells(places[[2, -1]])  # the water's vz in the floor has a share of the first
+    force = points_on("vz", cells, np.arange(2), np.ones(2), injecting=True, **keys)
+    sources = wave.injectors(force)
+    pulse = np.full((STEPS, len(sources.indices)), 1e9, np.float32)
+    wave.advance(STEPS, sources, pulse, receivers, recorded)
     fields = {field.name: wave.field(field.name).copy() for field in fields_of(shape[1] == 1)}
     wave.close()
     return part, fields, receivers.indices, recorded
 
 
+def floors(shape):
+    """Depths in cells: planes of z, and one that falls along x and y and bends."""
+    x, y = (np.arange(n) - n / 2 for n in shape[:2])
+    bent = 0.25 * x[:, None] - 0.15 * y * (shape[1] > 1) + 0.6 * np.sin(x / 4)[:, None]
+    return [np.full(shape[:2], 18.3), np.full(shape[:2], 18.5), shape[2] / 2 + bent]
+
+
 def main():
     compared = 0
-    for shape in ((40, 1, 40), (20, 18, 40)):
-        for depth in (18.3, 18.5):
-            model = drawn(shape, np.full(shape[:2], depth))
-            _, fields, _, traces = stepped(model, MPI.COMM_SELF, (1, 1, 1), PLAIN)
+    for nx, ny in ((40, 1), (20, 18)):
+        for depth in floors((nx, ny, 68)):
+            shape = (nx, ny, 40 if np.ptp(depth) == 0 else 68)
+            model = drawn(shape, depth)
+            _, fields, _, traces = stepped(model, depth, MPI.COMM_SELF, (1, 1, 1), PLAIN)
             assert np.isfinite(traces).all()
-            assert traces.any()
-            for ranks in arrangements(MPI.COMM_WORLD.size, shape[1] == 1):
+            assert traces.any(axis=0).all()
+            for ranks in arrangements(MPI.COMM_WORLD.size, ny == 1):
                 if ranks[2] > 1 or any(p > 1 and n // p < 8 for n, p in zip(shape, ranks, strict=True)):
                     continue
                 for tiling in (PLAIN, Tiling(4, 3, 5, 1)):
-                    part, mine, columns, recorded = stepped(model, MPI.COMM_WORLD, ranks, tiling)
+                    part, mine, columns, recorded = stepped(model, depth, MPI.COMM_WORLD, ranks, tiling)
                     same = [mine[name].tobytes() == fields[name][part].tobytes() for name in mine]
                     same.append(recorded.tobytes() == np.ascontiguousarray(traces[:, columns]).tobytes())
                     assert all(MPI.COMM_WORLD.allgather(all(same))), (shape, ranks, tiling, same)

@@ -134,7 +134,7 @@ template <class T> class BoundElastic : public BoundWavefield<T> {
         auto floor = std::make_unique<SlopingFloor<T>>();
         floor->depth.assign(depth.data(), depth.data() + depth.size());
         for (const double d : floor->depth)
-            require(d >= double(closure_rows + reach) && d <= double(n[2] - reach - 2), "a floor lies inside the rows");
+            require(d >= double(closure_rows + strip_lanes) && d <= double(n[2] - reach - 2), "a floor lies inside the rows");
         floor->stride = n[1] + 2 * across;
         floor->first = floor_margin * floor->stride + across;
         floor->weights = weights.data();

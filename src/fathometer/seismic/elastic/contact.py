@@ -115,11 +115,17 @@ def shares_of_rock(vp: np.ndarray, density: np.ndarray, rock: np.ndarray, block:
     k = rock - block.lo[2]  # of the cell above, in these arrays
     mine = (k >= 1) & (k <= block.local_shape[2])
     three = np.clip(k, 1, block.local_shape[2])[..., None] + np.arange(-1, 2)
-    rho = np.take_along_axis(density, three, 2).astype(np.float64)
-    compliance = 1 / (rho * np.take_along_axis(vp, three, 2).astype(np.float64) ** 2)
-    water, cut, below = np.moveaxis(rho, 2, 0)
+    values = (np.take_along_axis(some, three, 2).astype(np.float64) for some in (vp, density))
+    return np.where(mine, share_of_rock(*(np.moveaxis(some, 2, 0) for some in values)), np.nan)
+
+
+def share_of_rock(vp: np.ndarray, density: np.ndarray) -> np.ndarray:
+    """Share of rock in cells between water and rock, 0 where they are no mean of both; vp, density: (3, ...) of water,
+    the cells and rock."""
+    compliance = 1 / (density * vp**2)
+    water, cut, rock = density
     with np.errstate(divide="ignore", invalid="ignore"):
-        share = (cut - water) / (below - water)
-    mean = (1 - share) * compliance[..., 0] + share * compliance[..., 2]
-    good = (share > 1 / PARTS) & (share < 1 + 1e-3) & (np.abs(mean / compliance[..., 1] - 1) < _MEAN)
-    return np.where(mine, np.where(good, np.minimum(share, 1.0), 0.0), np.nan)
+        share = (cut - water) / (rock - water)
+    mean = (1 - share) * compliance[0] + share * compliance[2]
+    good = (share > 1 / PARTS) & (share < 1 + 1e-3) & (np.abs(mean / compliance[1] - 1) < _MEAN)
+    return np.where(good, np.minimum(share, 1.0), 0.0)

@@ -13,11 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 from mpi4py import MPI
 
+from fathometer.base import ledger
 from fathometer.grid.grid import Grid
-from fathometer.parallel.collectives import allreduce
+from fathometer.parallel.collectives import allreduce, synchronised
 from fathometer.parallel.decomposition import Decomposition
 from fathometer.seismic.elastic.closure import ROWS as SURFACE_ROWS
-from fathometer.seismic.elastic.contact import ON_FLOOR, SeaFloor, find_floor, shares_of_rock
+from fathometer.seismic.elastic.contact import SeaFloor, find_floor, share_of_rock
 from fathometer.seismic.elastic.contact_closure import PARTS, ROCK, WATER
 from fathometer.seismic.elastic.fields import BY_NAME, STRESS
 from fathometer.seismic.elastic.floor_strip import LANES, columns, places
@@ -27,8 +28,10 @@ STEEPEST = 30.0  # degrees between neighbouring columns
 STEEPEST_CELLS = 1.0  # cells a cell
 IN_FLOOR = "vz in the floor"  # of the water: a field of its own, a value a column
 MARGIN = 3  # columns around a block whose depths its own derivatives ask for
-REACH = LANES + 4  # nodes of a column on each side that they take
-_TOLD = 0.03  # of a cell: how well a mean tells the depth, where the floor leaves the cell through a corner too
+REACH = LANES + 4  # nodes of a column below it that they take
+_ON_TOLD, _ON_FOUND = 0.05, 0.25  # of a cell, from floors of means, of cells that are one or the other
+_TOLD = 0.03  # of a cell: how well a mean tells the depth
+_CORNER = 3  # the cell above the first one of rock that is of water alone
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,13 +41,15 @@ class SlopingFloor:
     Attributes:
         depths: (nx, ny) float64, in cells from the first node on, at the columns of nodes.
         water, rock: (nx, ny) int64: of each column the last node that is of water alone, the first of rock alone.
-        steepest: degrees, between neighbouring columns.
+        steepest: degrees, between neighbouring columns. on_it: cells from it within which points are on it: how well
+            the model tells its depth.
     """
 
     depths: np.ndarray
     water: np.ndarray
     rock: np.ndarray
     steepest: float
+    on_it: float
 
     def at(self, offset: tuple[float, float], i: np.ndarray, j: np.ndarray) -> np.ndarray:
         """Depth of columns i, j of a field; offset: 0 or half a cell along x and y. Beyond the grid it is level."""
@@ -78,9 +83,9 @@ class SlopingFloor:
         )
 
     def side_of(self, cells: np.ndarray, wet: np.ndarray | bool) -> np.ndarray:
-        """(n,) WATER or ROCK at places (n, 3) in cells; wet: (n,) whether on the floor it is water."""
+        """(n,) WATER or ROCK at places (n, 3) in cells; wet: (n,) whether on the floor it is the water's."""
         above = self.below(cells[:, 0], cells[:, 1]) - cells[:, 2]
-        return np.where(above > np.where(wet, -ON_FLOOR, ON_FLOOR), WATER, ROCK)
+        return np.where(above > np.where(wet, -self.on_it, self.on_it), WATER, ROCK)
 
     def first_rock(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
         """The first row of rock alone of columns of nodes."""
@@ -151,7 +156,7 @@ def _find_sloping(
     local = np.where(solid.any(axis=2), block.lo[2] + np.argmax(solid, axis=2), depth)
     rock = np.full((nx, ny), depth, np.int64)
     rock[part] = local
-    rock = allreduce(comm, rock, "MIN")
+    rock = _of_all(comm, rock, MPI.MIN)
     if (rock == depth).any():
         return None, "it does not go through the whole model"
     # No fluid in the rock that derivatives ask for.
@@ -159,10 +164,14 @@ def _find_sloping(
     near = (rows >= rock[part][..., None]) & (rows < rock[part][..., None] + REACH)
     if allreduce(comm, int((near & ~solid).any()), "MAX"):
         return None, "there is fluid in the rock next to it"
+    above = [_above(some[own], rock, _CORNER, block, comm) for some in (vp, density)]
+    # The floor may leave a cell through its top: then it cuts two of the column.
     share = np.zeros((nx, ny))
-    share[part] = np.nan_to_num(shares_of_rock(vp[own], density[own], rock[part], block))
-    share = allreduce(comm, share, "MAX")
+    for cell in range(1, _CORNER):
+        share += share_of_rock(*(some[[0, cell, -1]] for some in above))
     told = share > 0
+    means = told.mean() > 0.5
+    told |= means
     low = np.where(told, rock - 0.5 - share - _TOLD, rock - 1.0)
     high = np.where(told, rock - 0.5 - share + _TOLD, rock)
     inside = tuple(slice(before, n - after) for n, (before, after) in zip((nx, ny), grid.pad[:2], strict=True))
@@ -180,6 +189,26 @@ def _find_sloping(
                 f"degrees and {STEEPEST_CELLS:g} cell there are derivatives that follow it)"
             )
     above, below = math.floor(depths.min()), depth - 2 - math.ceil(depths.max())
-    if above < SURFACE_ROWS + REACH or below < REACH:
+    if above < SURFACE_ROWS + LANES or below < REACH:
         return None, f"it has {above + 1} cells above it and {below + 1} below"
-    return SlopingFloor(depths, rock - 1 - 2 * told, rock, steepest), ""
+    return SlopingFloor(depths, rock - np.where(told, _CORNER, 1), rock, steepest, _ON_TOLD if means else _ON_FOUND), ""
+
+
+def _above(values: np.ndarray, rock: np.ndarray, count: int, block: Decomposition, comm: MPI.Intracomm) -> np.ndarray:
+    """(count + 1, NX, NY) float64: of the whole grid's columns the cells above the first one of rock, and that one.
+    values: of the block's columns, with a cell more along z at both ends."""
+    out = np.zeros((count + 1, *rock.shape))
+    part = tuple(slice(lo, hi) for lo, hi in zip(block.lo[:2], block.hi[:2], strict=True))
+    for n in range(count + 1):
+        row = rock[part] - count + n
+        mine = (row >= block.lo[2]) & (row < block.hi[2])
+        local = np.clip(row - block.lo[2], 0, block.local_shape[2] - 1) + 1
+        out[n][part] = np.where(mine, np.take_along_axis(values, local[..., None], 2)[..., 0], 0.0)
+    return _of_all(comm, out, MPI.SUM)
+
+
+def _of_all(comm: MPI.Intracomm, values: np.ndarray, op: MPI.Op) -> np.ndarray:
+    """Collective. The values with those of all ranks, in place."""
+    with synchronised(comm), ledger.communication():
+        comm.Allreduce(MPI.IN_PLACE, values, op)
+    return values
