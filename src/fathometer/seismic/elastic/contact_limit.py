@@ -12,8 +12,9 @@ from fathometer.seismic.elastic.floor_strip import EDGE
 from fathometer.seismic.elastic.sloping_media import SlopingSides
 
 _CELLS = 12  # of a side: further away nothing adds
-# Degrees of a floor, and what its largest eigenvalue is times that of a level one.
-_STEEP = ((0.0, 20.0, 30.0), (1.02, 1.06, 1.3))
+# How steep a floor is, in degrees and in cells a cell, and by what share each adds to the largest eigenvalue, at most.
+_BY_DEGREES = ((0.0, 20.0, 30.0), (0.02, 0.06, 0.3))
+_BY_CELLS = ((0.0, 0.4, 1.0), (0.0, 0.04, 0.26))
 _FINE = 256  # steps of a factor e to which moduli and densities are rounded, towards less time
 
 
@@ -63,7 +64,8 @@ def sloping_eigenvalue(sides: SlopingSides, grid: Grid) -> float:
         shear = _norm(sheared, mu / rock[2], rock[1] * rho_rock)
         down = max(_norm(strain, stiffness, mass), shear) / grid.spacing[2] ** 2
         largest = max(largest, down + along * max(p_water / rho_water, p_rock / rho_rock))
-    return largest * float(np.interp(sides.floor.steepest, *_STEEP))
+    floor = sides.floor
+    return largest * float(1 + np.interp(floor.steepest, *_BY_DEGREES) + np.interp(floor.fall, *_BY_CELLS))
 
 
 def _media(sides: Sides, above: Row, below: Row) -> np.ndarray:

@@ -41,14 +41,15 @@ class SlopingFloor:
     Attributes:
         depths: (nx, ny) float64, in cells from the first node on, at the columns of nodes.
         water, rock: (nx, ny) int64: of each column the last node that is of water alone, the first of rock alone.
-        steepest: degrees, between neighbouring columns. on_it: cells from it within which points are on it: how well
-            the model tells its depth.
+        steepest, fall: most from a column to the next, in degrees and in cells.
+        on_it: cells from it within which points are on it: how well the model tells its depth.
     """
 
     depths: np.ndarray
     water: np.ndarray
     rock: np.ndarray
     steepest: float
+    fall: float
     on_it: float
 
     def at(self, offset: tuple[float, float], i: np.ndarray, j: np.ndarray) -> np.ndarray:
@@ -177,21 +178,21 @@ def _find_sloping(
     inside = tuple(slice(before, n - after) for n, (before, after) in zip((nx, ny), grid.pad[:2], strict=True))
     bent = least_bent(low[inside], high[inside], np.where(told, rock - 0.5 - share, rock - 0.5)[inside])
     depths = np.pad(bent, [tuple(pair) for pair in grid.pad[:2]], mode="edge")  # level in the layers
-    steepest = 0.0
-    for axis in range(2):
-        steps = np.abs(np.diff(depths, axis=axis))
-        rise = float(steps.max(initial=0.0))
-        angle = math.degrees(math.atan(rise * grid.spacing[2] / grid.spacing[axis]))
-        steepest = max(steepest, angle)
-        if rise > STEEPEST_CELLS or angle > STEEPEST:
-            return None, (
-                f"it falls by {angle:.0f} degrees, {rise:.1f} cells from a column to the next (up to {STEEPEST:g} "
-                f"degrees and {STEEPEST_CELLS:g} cell there are derivatives that follow it)"
-            )
+    falls = [np.abs(np.diff(depths, axis=axis, append=depths.take([-1], axis))) for axis in range(2)]
+    fall = float(np.hypot(*falls).max())
+    slopes = (falls[axis] * grid.spacing[2] / grid.spacing[axis] for axis in range(2))
+    steepest = math.degrees(math.atan(float(np.hypot(*slopes).max())))
+    if fall > STEEPEST_CELLS or steepest > STEEPEST:
+        return None, (
+            f"it falls by {steepest:.0f} degrees, {fall:.1f} cells from a column to the next (up to {STEEPEST:g} "
+            f"degrees and {STEEPEST_CELLS:g} cell there are derivatives that follow it)"
+        )
     above, below = math.floor(depths.min()), depth - 2 - math.ceil(depths.max())
     if above < SURFACE_ROWS + LANES or below < REACH:
         return None, f"it has {above + 1} cells above it and {below + 1} below"
-    return SlopingFloor(depths, rock - np.where(told, _CORNER, 1), rock, steepest, _ON_TOLD if means else _ON_FOUND), ""
+    return SlopingFloor(
+        depths, rock - np.where(told, _CORNER, 1), rock, steepest, fall, _ON_TOLD if means else _ON_FOUND
+    ), ""
 
 
 def _above(values: np.ndarray, rock: np.ndarray, count: int, block: Decomposition, comm: MPI.Intracomm) -> np.ndarray:
