@@ -132,11 +132,9 @@ template <class T> class BoundElastic : public BoundWavefield<T> {
                       {"water", water, columns},
                       {"buoyancy", buoyancy, columns}});
         auto floor = std::make_unique<SlopingFloor<T>>();
-        floor->depth.assign(depth.data(), depth.data() + depth.size());
-        for (const double d : floor->depth)
-            require(d >= double(closure_rows + strip_lanes) && d <= double(n[2] - reach - 2), "a floor lies inside the rows");
-        floor->stride = n[1] + 2 * across;
-        floor->first = floor_margin * floor->stride + across;
+        for (const double *d = depth.data(); d < depth.data() + depth.size(); ++d)
+            require(*d >= double(closure_rows + strip_lanes) && *d <= double(n[2] - reach - 2), "a floor lies inside the rows");
+        floor->follow(depth.data(), n[0] + 2 * floor_margin, n[1] + 2 * across, this->w.has_y);
         floor->weights = weights.data();
         floor->inverse = inverse.data();
         floor->derivative = derivative.data();

@@ -12,7 +12,7 @@
 namespace fathometer::elastic {
 
 constexpr int64_t floor_margin = 3; // columns of depths on each side of a block's own
-constexpr int64_t floor_parts = 1024, strip_lanes = 16, strip_band = 5, strip_rows = 14;
+constexpr int64_t floor_parts = 128, strip_lanes = 16, strip_band = 5, strip_rows = 14;
 constexpr int64_t floor_window = 48, floor_alignment = 16; // cells of a row, at most: whole vectors
 
 // One value for each point of a strip.
@@ -47,14 +47,32 @@ template <class T> class SlopingFloor {
     // Points of a field: along which axes they lie half a cell further.
     enum Points { half_x = 1, half_y = 2, half_z = 4 };
 
-    // Below nodes, in cells, with a margin; tables as floor_strip.py says.
-    std::vector<double> depth;
-    int64_t stride = 0, first = 0; // of depth along x; of owned column (0, 0)
+    // Tables as floor_strip.py says.
     const T *weights = nullptr, *inverse = nullptr, *derivative = nullptr;
     T per_cell[3]{};             // 1 / spacing
     T *water = nullptr;          // vz of the water in the floor, of owned columns
     const T *buoyancy = nullptr; // of the water there
     int64_t water_stride = 0;
+
+    // depths: [x][y] below nodes, in cells, of nx * ny columns, a margin on each side of the block's own (none along y
+    // in two dimensions).
+    void follow(const double *depths, int64_t nx, int64_t ny, bool has_y) {
+        stride = ny;
+        first = floor_margin * ny + (has_y ? floor_margin : 0);
+        for (int kind = 0; kind < (has_y ? 4 : 2); ++kind) {
+            const auto at = [&](int64_t i, int64_t j) { return between(depths, kind, i, j, nx, ny); };
+            columns[kind].resize(nx * ny);
+            for (int axis = 0; axis < 2; ++axis)
+                falls[axis][kind].resize(nx * ny);
+            for (int64_t i = 0; i < nx; ++i)
+                for (int64_t j = 0; j < ny; ++j) {
+                    const int64_t place = std::llrint(at(i, j) * floor_parts), part = place & (floor_parts - 1);
+                    columns[kind][i * ny + j] = {int32_t((place - part) / floor_parts), int32_t(part)};
+                    falls[0][kind][i * ny + j] = T(at(i + 1, j) - at(i, j));
+                    falls[1][kind][i * ny + j] = T(at(i, j + 1) - at(i, j));
+                }
+        }
+    }
 
     // The cells of a row in which derivatives differ.
     struct Window {
@@ -98,8 +116,11 @@ template <class T> class SlopingFloor {
 
   private:
     struct Column {
-        int64_t row, part;
+        int32_t row, part;
     };
+    std::vector<Column> columns[4];  // [kind], with the margin
+    std::vector<T> falls[2][4];      // [axis][kind]: how much the floor falls to the next column, in cells
+    int64_t stride = 0, first = 0;   // of these along x; of owned column (0, 0)
 
     static bool has(int kind) { return (kind & (kind - 1)) == 0; } // whether water has such a field
     static bool stress(int kind) { return kind == 0 || !has(kind); }
@@ -107,26 +128,18 @@ template <class T> class SlopingFloor {
     static constexpr T difference[4] = {T(1.0 / 24), T(-9.0 / 8), T(9.0 / 8), T(-1.0 / 24)};
     static constexpr T mean[4] = {T(-1.0 / 16), T(9.0 / 16), T(9.0 / 16), T(-1.0 / 16)};
 
-    double floor_at(int kind, int64_t i, int64_t j) const {
-        const double *d = depth.data() + first + i * stride + j;
-        switch (kind & 3) {
-        case 0:
-            return d[0];
-        case half_x:
-            return (d[0] + d[stride]) / 2;
-        case half_y:
-            return (d[0] + d[1]) / 2;
-        default:
-            return (d[0] + d[stride] + d[1] + d[stride + 1]) / 4;
-        }
+    // Depth of a column half way between nodes along the axes of a kind; beyond the margin it goes on level.
+    static double between(const double *depths, int kind, int64_t i, int64_t j, int64_t nx, int64_t ny) {
+        const int64_t across = kind & half_x ? 1 : 0, along = kind & half_y ? 1 : 0;
+        double sum = 0;
+        for (int64_t a = 0; a <= across; ++a)
+            for (int64_t b = 0; b <= along; ++b)
+                sum += depths[std::min(i + a, nx - 1) * ny + std::min(j + b, ny - 1)];
+        return sum / double((1 + across) * (1 + along));
     }
-    Column column(int kind, int64_t i, int64_t j) const {
-        const int64_t place = std::llrint(floor_at(kind, i, j) * floor_parts);
-        return {place >> 10, place & (floor_parts - 1)};
-    }
-    // How much the floor falls from a column to the next one along an axis, in cells.
+    const Column &column(int kind, int64_t i, int64_t j) const { return columns[kind & 3][first + i * stride + j]; }
     T slope(int kind, int axis, int64_t i, int64_t j) const {
-        return T(floor_at(kind, i + (axis == 0), j + (axis == 1)) - floor_at(kind, i, j));
+        return falls[axis][kind & 3][first + i * stride + j];
     }
 
     // Where the rows of the lanes begin.

@@ -24,8 +24,9 @@ from typing import Any
 
 import numpy as np
 
-from fathometer.seismic.elastic.contact_closure import PARTS, ROCK, STENCIL, WATER, closure
+from fathometer.seismic.elastic.contact_closure import ROCK, STENCIL, WATER, closure
 
+PARTS = 128  # of a cell: what depths of columns are rounded to; tables of all fit into a cache
 LANES = 16  # points of a side, from the floor on, that tables cover
 BAND = 5  # points of a column that a value between them takes, around its own
 ROWS = 14  # of them whose derivatives are not the grid's

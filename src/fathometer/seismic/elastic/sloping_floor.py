@@ -19,9 +19,9 @@ from fathometer.parallel.collectives import allreduce, synchronised
 from fathometer.parallel.decomposition import Decomposition
 from fathometer.seismic.elastic.closure import ROWS as SURFACE_ROWS
 from fathometer.seismic.elastic.contact import SeaFloor, find_floor, share_of_rock
-from fathometer.seismic.elastic.contact_closure import PARTS, ROCK, WATER
+from fathometer.seismic.elastic.contact_closure import ROCK, WATER
 from fathometer.seismic.elastic.fields import BY_NAME, STRESS
-from fathometer.seismic.elastic.floor_strip import LANES, columns, places
+from fathometer.seismic.elastic.floor_strip import LANES, PARTS, columns, places
 from fathometer.seismic.elastic.smooth_floor import least_bent
 
 STEEPEST = 30.0  # degrees between neighbouring columns
