@@ -12,11 +12,11 @@ from fathometer.seismic.elastic.contact import SeaFloor
 from fathometer.seismic.elastic.contact_limit import contact_eigenvalue, sloping_eigenvalue
 from fathometer.seismic.elastic.contact_media import PlaneSides, set_contact
 from fathometer.seismic.elastic.earth import ElasticEarth, extended
-from fathometer.seismic.elastic.fields import REACH
+from fathometer.seismic.elastic.fields import REACH, fields_of
 from fathometer.seismic.elastic.media import medium_of
 from fathometer.seismic.elastic.medium import Medium
 from fathometer.seismic.elastic.propagator import ElasticPropagator
-from fathometer.seismic.elastic.sloping_floor import SlopingFloor, sea_floor
+from fathometer.seismic.elastic.sloping_floor import IN_FLOOR, SlopingFloor, sea_floor
 from fathometer.seismic.elastic.sloping_media import SlopingSides, set_sloping_contact
 from fathometer.seismic.waves.boundary import MultiaxialPml
 from fathometer.seismic.waves.scheme import Scheme
@@ -99,3 +99,61 @@ def seabed(
     boundary = MultiaxialPml(width, multiaxial=0.05)
     scheme = Scheme(dt, REACH, np.dtype(dtype), boundary, free_surface, fastest, 5.0)
     return Seabed(ElasticPropagator(grid, block, media[0], scheme, True, comm, floor), floor, media[1])
+
+
+def weights(name, floor, shape):
+    """What the points of a field stand for, in cells."""
+    first = np.indices((*shape[:2], 1)).reshape(3, -1).T
+    return floor.inertia(name, first, shape[2]).reshape(shape)
+
+
+def water_weights(floor, shape):
+    """The same of the water's own motion in a floor that slopes."""
+    return floor.inertia(IN_FLOOR, np.indices((*shape[:2], 1)).reshape(3, -1).T, 1).reshape(shape[:2])
+
+
+def state_of(bed, names):
+    """A copy of what energy_of asks for."""
+    state = {name: bed.wave.field(name).copy() for name in names}
+    return state | ({IN_FLOOR: bed.wave.in_floor.copy()} if isinstance(bed.floor, SlopingFloor) else {})
+
+
+def energy_of(bed, shape):
+    """A function of fields before a step; kinetic energy is the product of velocities before it and after."""
+    wave, medium, floor = bed.wave, bed.medium, bed.floor
+    in_floor = water_weights(floor, shape) / medium.water_in_floor if isinstance(floor, SlopingFloor) else 0.0
+    names = [field.name for field in fields_of(shape[1] == 1)]
+    normal = [name for name in names if name[0] == "s" and name[1] == name[2]]
+    cut = {name: weights(name, floor, shape) for name in names}
+
+    def total(before):
+        kinetic = sum(
+            (cut[v] * before[v] * wave.field(v) / b[:, :, : shape[2]]).sum() for v, b in medium.buoyancy.items()
+        )
+        if IN_FLOOR in before:
+            kinetic += (in_floor * before[IN_FLOOR] * wave.in_floor).sum()
+        p, lame = (a[:, :, : shape[2]] for a in (medium.p_modulus, medium.lame))
+        mu, axes = (p - lame) / 2, len(normal)
+        trace = sum(before[name] for name in normal)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            shear = sum(np.where(mu > 0, (before[n] - trace / axes) ** 2 / (2 * mu), 0.0) for n in normal)
+            out = (cut["sxx"] * (shear + trace**2 / (axes * (axes * lame + 2 * mu)))).sum()
+            for name, m in medium.shear.items():
+                m = m[:, :, : shape[2]]
+                out += (cut[name] * np.where(m > 0, before[name] ** 2 / m, 0.0)).sum()
+        return kinetic + out
+
+    return names, total
+
+
+def excite(bed, names, shape):
+    """Anything that the media bear."""
+    random, wave, medium = np.random.default_rng(0), bed.wave, bed.medium
+    fluid = medium.p_modulus[:, :, : shape[2]] == medium.lame[:, :, : shape[2]]
+    for name in names:
+        wave.field(name)[...] = random.standard_normal(shape) * (1.0 if name[0] == "v" else 2e6)
+    for name in names:
+        if name[0] == "s" and name[1] == name[2]:
+            wave.field(name)[fluid] = wave.field("szz")[fluid]
+        elif name[0] == "s":
+            wave.field(name)[medium.shear[name][:, :, : shape[2]] == 0] = 0

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from cli_support import under_mpirun
-from elastic_seabeds import cut_cells, drawn, seabed
+from elastic_seabeds import cut_cells, drawn, energy_of, excite, seabed, state_of
 from mpi4py import MPI
 from paths import SUPPORT
 from support import FULL
@@ -20,50 +20,6 @@ from fathometer.seismic.elastic.media import medium_of
 SPACING = (10.0, 11.0, 9.0)
 
 
-def weights(name, floor, shape):
-    """What the points of a field stand for, in cells."""
-    first = np.indices((*shape[:2], 1)).reshape(3, -1).T
-    return floor.inertia(name, first, shape[2]).reshape(shape)
-
-
-def energy_of(bed, shape):
-    """A function of fields before a step; kinetic energy is the product of velocities before it and after."""
-    wave, medium, floor = bed.wave, bed.medium, bed.floor
-    names = [field.name for field in fields_of(shape[1] == 1)]
-    normal = [name for name in names if name[0] == "s" and name[1] == name[2]]
-    cut = {name: weights(name, floor, shape) for name in names}
-
-    def total(before):
-        kinetic = sum(
-            (cut[v] * before[v] * wave.field(v) / b[:, :, : shape[2]]).sum() for v, b in medium.buoyancy.items()
-        )
-        p, lame = (a[:, :, : shape[2]] for a in (medium.p_modulus, medium.lame))
-        mu, axes = (p - lame) / 2, len(normal)
-        trace = sum(before[name] for name in normal)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            shear = sum(np.where(mu > 0, (before[n] - trace / axes) ** 2 / (2 * mu), 0.0) for n in normal)
-            out = (cut["sxx"] * (shear + trace**2 / (axes * (axes * lame + 2 * mu)))).sum()
-            for name, m in medium.shear.items():
-                m = m[:, :, : shape[2]]
-                out += (cut[name] * np.where(m > 0, before[name] ** 2 / m, 0.0)).sum()
-        return kinetic + out
-
-    return names, total
-
-
-def excite(bed, names, shape):
-    """Anything that the media bear."""
-    random, wave, medium = np.random.default_rng(0), bed.wave, bed.medium
-    fluid = medium.p_modulus[:, :, : shape[2]] == medium.lame[:, :, : shape[2]]
-    for name in names:
-        wave.field(name)[...] = random.standard_normal(shape) * (1.0 if name[0] == "v" else 2e6)
-    for name in names:
-        if name[0] == "s" and name[1] == name[2]:
-            wave.field(name)[fluid] = wave.field("szz")[fluid]
-        elif name[0] == "s":
-            wave.field(name)[medium.shear[name][:, :, : shape[2]] == 0] = 0
-
-
 @pytest.mark.parametrize("part", [0.0, 0.2, 0.5, 0.75])
 @pytest.mark.parametrize("shape", [(20, 1, 40), (12, 11, 40)])
 def test_energy_is_kept_over_a_flat_floor(shape, part):
@@ -73,7 +29,7 @@ def test_energy_is_kept_over_a_flat_floor(shape, part):
     excite(bed, names, shape)
     totals = []
     for _ in range(40):
-        before = {name: bed.wave.field(name).copy() for name in names}
+        before = state_of(bed, names)
         bed.wave.advance(1)
         totals.append(total(before))
     assert np.ptp(totals[1:]) <= 1e-11 * totals[1]

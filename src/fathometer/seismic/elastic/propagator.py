@@ -50,6 +50,7 @@ class ElasticPropagator(SteppedFields):
     Attributes:
         peak: largest velocities since rest in the plane that `watch_peaks` was asked for, sqrt(vx^2 + vy^2) and |vz| at
             nodes, each (nx, ny) of the owned columns; None where this rank has no part of the plane.
+        in_floor: vz of the water in a sea floor that slopes, (nx, ny) of the owned columns; else empty.
     """
 
     def __init__(
@@ -95,13 +96,13 @@ class ElasticPropagator(SteppedFields):
         self._layers = elastic_layers(grid, block, scheme)
         for layer in self._layers:
             self._wave.add_layer(**layer.arguments())
-        self._in_floor = np.zeros((nx, ny) if isinstance(floor, SlopingFloor) else (0, 0), scheme.dtype)
+        self.in_floor = np.zeros((nx, ny) if isinstance(floor, SlopingFloor) else (0, 0), scheme.dtype)
         if isinstance(floor, SlopingFloor):
             assert medium.water_in_floor is not None
             self._wave.set_sloping_floor(
                 depth=depths_around(floor, block, grid.two_dimensional),
                 spacing=grid.spacing,
-                water=self._in_floor,
+                water=self.in_floor,
                 buoyancy=medium.water_in_floor,
                 **native_tables(scheme.dtype),
             )
@@ -231,7 +232,7 @@ class ElasticPropagator(SteppedFields):
         return [
             *self._arrays,
             *self._zeta,
-            self._in_floor,
+            self.in_floor,
             *(memory for layer in self._layers for memory in layer.memory),
         ]
 

@@ -176,7 +176,11 @@ def _find_sloping(
     low = np.where(told, rock - 0.5 - share - _TOLD, rock - 1.0)
     high = np.where(told, rock - 0.5 - share + _TOLD, rock)
     inside = tuple(slice(before, n - after) for n, (before, after) in zip((nx, ny), grid.pad[:2], strict=True))
-    bent = least_bent(low[inside], high[inside], np.where(told, rock - 0.5 - share, rock - 0.5)[inside])
+    bent = np.ascontiguousarray(np.where(told, rock - 0.5 - share, rock - 0.5)[inside])
+    if comm.rank == 0:  # the same bits on all kinds of processors
+        bent = np.ascontiguousarray(least_bent(low[inside], high[inside], bent))
+    with synchronised(comm), ledger.communication():
+        comm.Bcast(bent)
     depths = np.pad(bent, [tuple(pair) for pair in grid.pad[:2]], mode="edge")  # level in the layers
     falls = [np.abs(np.diff(depths, axis=axis, append=depths.take([-1], axis))) for axis in range(2)]
     fall = float(np.hypot(*falls).max())

@@ -8,8 +8,14 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse
 
-_STEPS = 400
-_STRENGTHS = (1e-2, 1e-3, 1e-4)  # of what draws the surface to its bounds, against its bending; in turns
+_STEPS = 100  # at most, with each strength
+_STRENGTHS = (
+    1e-5,
+    1e-3,
+    1e-1,
+)  # of what draws the surface to its bounds, against its bending; in turns: long waves first
+_RELAXATION = 1.6
+_CLOSE = 5e-3  # what is left of a difference when it is done
 
 
 def least_bent(low: np.ndarray, high: np.ndarray, start: np.ndarray) -> np.ndarray:
@@ -26,8 +32,11 @@ def least_bent(low: np.ndarray, high: np.ndarray, start: np.ndarray) -> np.ndarr
         pull, unbound = np.zeros(low.shape), _unbound(low.shape, strength)
         for _ in range(_STEPS):
             free = unbound(kept - pull)
-            kept = np.clip(free + pull, low, high)
-            pull = pull + free - kept
+            there = _RELAXATION * free + (1 - _RELAXATION) * kept
+            last, kept = kept, np.clip(there + pull, low, high)
+            pull = pull + there - kept
+            if max(np.abs(free - kept).max(), np.abs(kept - last).max()) < _CLOSE:
+                break
     return kept
 
 
