@@ -8,6 +8,7 @@ the floor becomes level.
 import numpy as np
 import pytest
 from elastic_product import misfit
+from support import FULL
 from tilted_floors import Tilted
 
 WATER, ROCK, SOFT = (1500.0, 0.0, 1000.0), (3000.0, 1700.0, 2200.0), (1700.0, 400.0, 1800.0)
@@ -105,6 +106,7 @@ def test_sources_and_receivers_around_a_floor_of_ten_degrees(source, heights, ke
 
 
 @pytest.mark.verify
+@pytest.mark.skipif(not FULL, reason="full size only (make verify)")
 def test_three_dimensions():
     """Ten degrees towards 30 degrees from x, an explosion 45 m above the floor; errors beside the largest component of
     a receiver's motion."""

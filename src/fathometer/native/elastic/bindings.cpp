@@ -133,7 +133,8 @@ template <class T> class BoundElastic : public BoundWavefield<T> {
                       {"buoyancy", buoyancy, columns}});
         auto floor = std::make_unique<SlopingFloor<T>>();
         for (const double *d = depth.data(); d < depth.data() + depth.size(); ++d)
-            require(*d >= double(closure_rows + strip_lanes) && *d <= double(n[2] - reach - 2), "a floor lies inside the rows");
+            require(*d >= double(closure_rows + strip_lanes) && *d <= double(n[2] - reach - 2),
+                    "a floor lies inside the rows");
         floor->follow(depth.data(), n[0] + 2 * floor_margin, n[1] + 2 * across, this->w.has_y);
         floor->weights = weights.data();
         floor->inverse = inverse.data();

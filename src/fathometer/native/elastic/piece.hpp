@@ -251,8 +251,8 @@ template <bool Y, bool Sides, bool Relaxing, class T> class Piece {
             store(out + k - near, madd(weight[1], load(f + k + 2 * step) - load(f + k - step),
                                        weight[0] * (load(f + k + step) - load(f + k))));
         constexpr int points[] = {1, Y ? 2 : 4, Y ? 4 : 0, 0, Y ? 0 : 5, 0, 3, 5, 6}; // of the fields
-        const T in_floor = physics.floor->derive(w, w.buffer[number][0] + w.origin, points[number], axis, i, j,
-                                                 {near, beyond}, out);
+        const T in_floor =
+            physics.floor->derive(w, w.buffer[number][0] + w.origin, points[number], axis, i, j, {near, beyond}, out);
         if (number == F::szz && axis == z)
             in_water = in_floor;
     }

@@ -118,9 +118,9 @@ template <class T> class SlopingFloor {
     struct Column {
         int32_t row, part;
     };
-    std::vector<Column> columns[4];  // [kind], with the margin
-    std::vector<T> falls[2][4];      // [axis][kind]: how much the floor falls to the next column, in cells
-    int64_t stride = 0, first = 0;   // of these along x; of owned column (0, 0)
+    std::vector<Column> columns[4]; // [kind], with the margin
+    std::vector<T> falls[2][4];     // [axis][kind]: how much the floor falls to the next column, in cells
+    int64_t stride = 0, first = 0;  // of these along x; of owned column (0, 0)
 
     static bool has(int kind) { return (kind & (kind - 1)) == 0; } // whether water has such a field
     static bool stress(int kind) { return kind == 0 || !has(kind); }
@@ -138,9 +138,7 @@ template <class T> class SlopingFloor {
         return sum / double((1 + across) * (1 + along));
     }
     const Column &column(int kind, int64_t i, int64_t j) const { return columns[kind & 3][first + i * stride + j]; }
-    T slope(int kind, int axis, int64_t i, int64_t j) const {
-        return falls[axis][kind & 3][first + i * stride + j];
-    }
+    T slope(int kind, int axis, int64_t i, int64_t j) const { return falls[axis][kind & 3][first + i * stride + j]; }
 
     // Where the rows of the lanes begin.
     template <bool Rock> static int64_t begin(const Column &c, int kind) {
@@ -151,8 +149,7 @@ template <class T> class SlopingFloor {
         return (Rock * 2 + (kind & half_z ? 1 : 0)) * 2 + weighted<Rock>(kind);
     }
     template <bool Rock> const T *table(int kind, int64_t part, int number) const {
-        return weights +
-               ((variant<Rock>(kind) * floor_parts + part) * 4 + number) * strip_band * strip_lanes;
+        return weights + ((variant<Rock>(kind) * floor_parts + part) * 4 + number) * strip_band * strip_lanes;
     }
     template <bool Rock> const T *inverse_of(int kind, int64_t part) const {
         return inverse + (variant<Rock>(kind) * floor_parts + part) * strip_lanes;
@@ -171,8 +168,7 @@ template <class T> class SlopingFloor {
         alignas(64) T strip[strip_lanes];
         alignas(64) T grid[strip_lanes + 8];
     };
-    template <bool Rock>
-    void gather(const T *f, int kind, int64_t i, int64_t j, const Column &c, Gathered &to) const {
+    template <bool Rock> void gather(const T *f, int kind, int64_t i, int64_t j, const Column &c, Gathered &to) const {
         const T *from = f + begin<Rock>(c, kind);
         T copied[strip_lanes + 4];
         const T *points = from - 2;
