@@ -7,12 +7,14 @@ import pytest
 from elastic_product import Run
 from elastic_seabeds import cut_cells
 from mpi4py import MPI
+from tilted_floors import cells_above, model_of
 
 from fathometer.base.errors import InputError
 from fathometer.grid.grid import Grid
 from fathometer.parallel.decomposition import Decomposition
 from fathometer.seismic.elastic.contact import SeaFloor, find_floor
 from fathometer.seismic.elastic.setup import prepare_elastic
+from fathometer.seismic.elastic.sloping_floor import SlopingFloor, sea_floor
 from fathometer.seismic.elastic.survey_checks import check_cuts
 
 SHAPE = (12, 1, 60)
@@ -74,6 +76,85 @@ def test_fluid_in_the_rock_next_to_it():
     vp, vs, density = model(30.5)
     vs[5, 0, 40] = 0
     assert "fluid in the rock" in found((vp, vs, density))[1]
+    assert "fluid in the rock" in found_any((vp, vs, density))[1]
+
+
+LONG = (60, 1, 90)
+
+
+def found_any(values, pad=0):
+    """What sea_floor says; pad: columns at both ends that repeat the outermost."""
+    around = (1 + pad, 1 + pad)
+    flat = values[0].shape[1] == 1
+    pads = [around, (0, 0) if flat else around, (1, 1)]
+    vp, vs, density = (np.pad(some, pads, mode="edge").astype(np.float32) for some in values)
+    grid = Grid(values[0].shape, (10.0,) * 3, pad=((pad, pad), (0, 0) if flat else (pad, pad), (0, 0)))
+    return sea_floor(vp, vs, density, grid, Decomposition(grid.full_shape), MPI.COMM_SELF)
+
+
+def over(depth, sharp, shape=LONG):
+    """A model over a floor of a depth (a function of x and y in cells) in cells."""
+    values = model_of(cells_above(depth, shape, sharp), (WATER[0], 0.0, WATER[1]), ROCK)
+    return [values[name] for name in ("vp", "vs", "density")]
+
+
+@pytest.mark.parametrize("degrees", [0.3, 1, 10, -20, 29])
+def test_depths_of_an_inclined_plane(degrees):
+    """By means to a part of a cell; by cells that are one or the other, too, if it falls cells within the model."""
+    fall = np.tan(np.radians(degrees))
+    exact = 45.2 + fall * (np.arange(60) - 30)
+    for sharp, most in ((False, 0.04), (True, 0.1)):
+        if sharp and abs(degrees) < 2:
+            continue
+        floor, why = found_any(over(lambda x, y: 45.2 + fall * (x - 30) + 0 * y, sharp), pad=7)
+        assert isinstance(floor, SlopingFloor), why
+        assert floor.told != sharp
+        assert np.abs(floor.depths[7:-7, 0] - exact).max() <= most
+        assert np.abs(np.diff(floor.depths[:, 0])[8:-8] - fall).max() <= most
+        assert np.ptp(floor.depths[:8]) == np.ptp(floor.depths[-8:]) == 0  # level in the layers
+
+
+def test_depths_of_a_bent_surface():
+    """Between cells that are one or the other, in three dimensions."""
+
+    def depth(x, y):
+        return 45 + 4 * np.sin(x / 9) * np.cos(y / 11)
+
+    floor, _ = found_any(over(depth, True, (60, 50, 90)))
+    off = floor.depths - depth(np.arange(60)[:, None], np.arange(50)[None])
+    assert np.sqrt((off**2).mean()) <= 0.06
+    assert np.abs(off).max() <= 0.5
+
+
+def test_rounding_of_means_moves_no_point_to_another_side():
+    """Between the least and the largest depth that cells allow."""
+    floor, _ = found_any(over(lambda x, y: 45 + 0.2 * (x - 30) + 2 * np.sin(x / 6) + 0 * y, True))
+    nodes = floor.depths[:, 0]
+    assert (nodes >= floor.water[:, 0]).all()
+    assert (nodes <= floor.rock[:, 0]).all()
+
+
+@pytest.mark.parametrize(
+    ("depth", "words"),
+    [
+        (lambda x, y: 45 + np.where(x < 30, 0.0, 5.0) + 0 * y, "cells from a column to the next"),
+        (lambda x, y: 45 + 0.8 * (x - 30) + 0 * y, "it falls by 39 degrees"),
+        (lambda x, y: 20 + 0.1 * (x - 30) + 0 * y, "cells above it and"),
+        (lambda x, y: 75 + 0.1 * (x - 30) + 0 * y, "12 below"),
+        (lambda x, y: np.where(x < 30, 45.0, 200.0) + 0 * y, "does not go through the whole model"),
+    ],
+)
+def test_floors_that_columns_cannot_follow(depth, words):
+    floor, why = found_any(over(depth, False))
+    assert floor is None
+    assert words in why
+
+
+def test_a_level_floor_close_to_a_node_is_that_of_the_plane():
+    values = model(45.05, LONG)
+    floor, _ = found_any(values)
+    assert isinstance(floor, SlopingFloor)
+    assert np.abs(floor.depths - 45.05).max() <= 1 / 1024
 
 
 @pytest.mark.parametrize("values", [model(-5), model(100.5)])
@@ -124,10 +205,18 @@ def test_a_note_names_floors_that_keep_the_grids_stencils(tmp_path):
     assert any(note.startswith("sea floor: it has 11 cells above it") and "first order" in note for note in notes)
 
 
-@pytest.mark.parametrize(("depth", "told"), [(40.05, True), (40.95, True), (40.2, False), (40.5, False)])
-def test_a_note_names_floors_close_to_nodes(tmp_path, depth, told):
-    notes = prepared(tmp_path, depth, receivers=(300.0,)).run.warnings
-    assert any(note.startswith("sea floor: it lies 0.") for note in notes) == told
+@pytest.mark.parametrize(("depth", "moved"), [(40.05, True), (40.95, True), (40.25, False), (40.5, False)])
+def test_columns_move_to_floors_close_to_nodes(tmp_path, depth, moved):
+    setup = prepared(tmp_path, depth, receivers=(300.0,))
+    assert isinstance(setup.floor, SlopingFloor) == moved
+    assert not any("sea floor" in note for note in setup.run.warnings)
+
+
+def test_a_note_names_floors_close_to_nodes_where_columns_cannot_move(tmp_path):
+    shallow = run(20.05, receivers=(100.0,))
+    shallow.source_at, shallow.free_surface = (200.0, 0.0, 100.0), True
+    notes = prepare_elastic(shallow.survey(tmp_path), MPI.COMM_SELF).run.warnings
+    assert any(note.startswith("sea floor: it lies 0.05 of a cell below a node") for note in notes)
 
 
 def test_ranks_do_not_cut_columns_over_a_floor():

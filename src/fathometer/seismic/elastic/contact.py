@@ -20,7 +20,7 @@ from fathometer.seismic.elastic.contact_closure import HALVES, PARTS, ROCK, ROWS
 from fathometer.seismic.elastic.fields import BY_NAME
 
 BESIDE = max(ROWS + 3, HALVES)  # nodes on each side that derivatives next to a floor ask for
-NEAREST = 0.15  # of a cell, from nodes to floors next to which all is well
+NEAREST = 0.2  # of a cell, from nodes to floors next to which all is well
 ON_FLOOR = 1e-3  # of a cell: what is closer is on it
 _MEAN = 0.02  # relative: how far a cut cell's lambda + 2 mu may be from the mean, where rock changes with depth
 
@@ -87,8 +87,10 @@ def find_floor(
     solid[block.lo[2] : block.hi[2]] = (vs[own][:, :, 1:-1] > 0).sum(axis=(0, 1))
     solid = allreduce(comm, solid, "SUM")
     rock = int(np.argmax(solid == columns)) if (solid == columns).any() else depth
-    if 2 * solid[0] > columns or rock in (0, depth):
+    if 2 * solid[0] > columns or rock == 0 or not solid.any():
         return None, ""
+    if rock == depth:
+        return None, "it does not go through the whole model"
     if solid[:rock].any():
         return None, "it is no plane of the grid"
     if (solid[rock : rock + 2 * BESIDE] < columns).any():

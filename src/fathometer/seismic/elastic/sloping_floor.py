@@ -18,7 +18,7 @@ from fathometer.grid.grid import Grid
 from fathometer.parallel.collectives import allreduce, synchronised
 from fathometer.parallel.decomposition import Decomposition
 from fathometer.seismic.elastic.closure import ROWS as SURFACE_ROWS
-from fathometer.seismic.elastic.contact import SeaFloor, find_floor, share_of_rock
+from fathometer.seismic.elastic.contact import NEAREST, ON_FLOOR, SeaFloor, find_floor, share_of_rock
 from fathometer.seismic.elastic.contact_closure import ROCK, WATER
 from fathometer.seismic.elastic.fields import BY_NAME, STRESS
 from fathometer.seismic.elastic.floor_strip import LANES, PARTS, columns, places
@@ -42,7 +42,8 @@ class SlopingFloor:
         depths: (nx, ny) float64, in cells from the first node on, at the columns of nodes.
         water, rock: (nx, ny) int64: of each column the last node that is of water alone, the first of rock alone.
         steepest, fall: most from a column to the next, in degrees and in cells.
-        on_it: cells from it within which points are on it: how well the model tells its depth.
+        told: whether the model tells its depths to a part of a cell.
+        on_it: cells from it within which points are on it.
     """
 
     depths: np.ndarray
@@ -50,6 +51,7 @@ class SlopingFloor:
     rock: np.ndarray
     steepest: float
     fall: float
+    told: bool
     on_it: float
 
     def at(self, offset: tuple[float, float], i: np.ndarray, j: np.ndarray) -> np.ndarray:
@@ -142,9 +144,24 @@ def sea_floor(
     vp, vs, density: on the block's cells and one more on each side (in two dimensions not along y).
     """
     plane, why = find_floor(vp, vs, density, grid, block, comm)
-    if plane is not None or not why:
-        return plane, why
+    if plane is not None:
+        near = not NEAREST <= plane.part <= 1 - NEAREST
+        return (_of_plane(plane, grid) if near and _fits(plane.last, plane.last, grid) else plane), ""
+    if not why:
+        return None, why
     return _find_sloping(vp, vs, density, grid, block, comm)
+
+
+def _of_plane(plane: SeaFloor, grid: Grid) -> SlopingFloor:
+    """A level floor close to a node, from which columns that move to it stay away."""
+    columns_of_nodes = grid.full_shape[:2]
+    water, rock = (np.full(columns_of_nodes, row) for row in (plane.water, plane.rock))
+    return SlopingFloor(np.full(columns_of_nodes, plane.depth), water, rock, 0.0, 0.0, True, ON_FLOOR)
+
+
+def _fits(highest: int, lowest: int, grid: Grid) -> bool:
+    """Whether columns have the points that derivatives take, over floors below these rows."""
+    return highest >= SURFACE_ROWS + LANES and grid.full_shape[2] - 3 - lowest >= REACH
 
 
 def _find_sloping(
@@ -171,7 +188,7 @@ def _find_sloping(
     for cell in range(1, _CORNER):
         share += share_of_rock(*(some[[0, cell, -1]] for some in above))
     told = share > 0
-    means = told.mean() > 0.5
+    means = bool(told.mean() > 0.5)
     told |= means
     low = np.where(told, rock - 0.5 - share - _TOLD, rock - 1.0)
     high = np.where(told, rock - 0.5 - share + _TOLD, rock)
@@ -191,11 +208,11 @@ def _find_sloping(
             f"it falls by {steepest:.0f} degrees, {fall:.1f} cells from a column to the next (up to {STEEPEST:g} "
             f"degrees and {STEEPEST_CELLS:g} cell there are derivatives that follow it)"
         )
-    above, below = math.floor(depths.min()), depth - 2 - math.ceil(depths.max())
-    if above < SURFACE_ROWS + LANES or below < REACH:
+    above, below = math.floor(depths.min()), depth - 2 - math.floor(depths.max())
+    if not _fits(above, math.floor(depths.max()), grid):
         return None, f"it has {above + 1} cells above it and {below + 1} below"
     return SlopingFloor(
-        depths, rock - np.where(told, _CORNER, 1), rock, steepest, fall, _ON_TOLD if means else _ON_FOUND
+        depths, rock - np.where(told, _CORNER, 1), rock, steepest, fall, means, _ON_TOLD if means else _ON_FOUND
     ), ""
 
 
