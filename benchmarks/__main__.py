@@ -16,6 +16,7 @@ from benchmarks.beside_devito import devito
 from benchmarks.card import card_grid, card_migration, card_steps
 from benchmarks.elastic import elastic
 from benchmarks.elastic_devito import elastic_devito
+from benchmarks.elastic_floor import elastic_floor
 from benchmarks.elastic_plan import elastic_plan
 from benchmarks.farm import farm, farm_masters, farm_others, farm_writing
 from benchmarks.flow import flow_plan, flow_steps
@@ -54,6 +55,7 @@ the kind; absolute times do not.
 MEASURES: dict[str, Callable[[int, bool], Table]] = {
     "kernel": kernel,
     "elastic": elastic,
+    "elastic-floor": elastic_floor,
     "sides": sides,
     "stencil": stencil,
     "shared-grid": shared_grid,

@@ -63,6 +63,7 @@ class Tilted:
     duration: float
     components: tuple[str, ...] = ("vx", "vz")
     force: tuple[float, float, float] | None = None
+    tensor: tuple[float, float, float] | None = None
     sharp: bool = False
     azimuth: float | None = None
 
@@ -88,6 +89,8 @@ class Tilted:
         source: dict[str, Any] = {"kind": "explosion", "moment": 1e9}
         if self.force is not None:
             source = {"kind": "force", "vector": list(self.force)}
+        elif self.tensor is not None:
+            source = {"kind": "moment-tensor", **dict(zip(("mxx", "mzz", "mxz"), self.tensor, strict=True))}
         return Run(
             shape=self.shape,
             spacing=cell,
@@ -114,7 +117,12 @@ class Tilted:
 
         layers = (Layer(_DEEP, *self.water), Layer(0, *self.rock))
         keys: dict[str, Any] = {"free_surface": False, "line": self.azimuth is None, "reference": 1.0}
-        keys |= {"moment": 1e9 * np.eye(3)} if self.force is None else {"force": turn @ np.array(self.force)}
+        if self.force is not None:
+            keys["force"] = turn @ np.array(self.force)
+        else:
+            xx, zz, xz = (1e9, 1e9, 0.0) if self.tensor is None else self.tensor
+            yy = 1e9 if self.tensor is None else 0.0
+            keys["moment"] = turn @ np.array([[xx, 0, xz], [0, yy, 0], [xz, 0, zz]]) @ turn.T
         order = int(self.force is not None)
         some = [layers, tuple(turned(self.places(self.source))[0]), turned(self.places(self.receivers)),
                 product.fine_times, ricker(self.frequency, product.lead), 3.75 * self.frequency]  # fmt: skip

@@ -14,6 +14,7 @@ from tilted_floors import Tilted
 WATER, ROCK, SOFT = (1500.0, 0.0, 1000.0), (3000.0, 1700.0, 2200.0), (1700.0, 400.0, 1800.0)
 BOTH = ("vx", "vz", "pressure")
 ON = -1e-6  # in the rock, on the floor
+TENSOR = {"tensor": (1e9, -0.5e9, 0.7e9), "components": ("vx", "vz"), "offsets": (125.0, 250.0, 500.0)}
 
 
 def line(angle, source, heights, spacing=10.0, offsets=(250.0, 500.0, 750.0), rock=ROCK, frequency=6.0, **keys):
@@ -98,6 +99,7 @@ def test_order_next_to_a_sloping_floor():
             {"components": ("vx", "vz"), "offsets": (250.0, 500.0), "rock": SOFT, "frequency": 2.4},
             0.045,
         ),
+        (-10.0, (ON, -3.0, 3.0), TENSOR, 0.06),
         (50.0, (10.0, 20.0), {"offsets": (250.0, 500.0), "rock": SOFT, "frequency": 2.4}, 0.04),
     ],
 )

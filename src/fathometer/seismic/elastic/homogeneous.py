@@ -9,9 +9,11 @@ from fathometer.grid.arrays import allocate, padded
 from fathometer.grid.grid import Grid
 from fathometer.parallel.decomposition import Decomposition, Index3
 from fathometer.seismic.elastic.attenuation import MECHANISMS, Attenuation
+from fathometer.seismic.elastic.contact import SeaFloor
 from fathometer.seismic.elastic.fields import REACH, SHEAR, VELOCITIES, WEIGHT_SUM, of_dimension
 from fathometer.seismic.elastic.medium import Medium, Relaxation
 from fathometer.seismic.elastic.propagator import ElasticPropagator
+from fathometer.seismic.elastic.sloping_floor import SlopingFloor
 from fathometer.seismic.waves.boundary import MultiaxialPml
 from fathometer.seismic.waves.scheme import Scheme
 
@@ -28,10 +30,12 @@ def homogeneous(
     off_grid: bool = False,
     ranks: Index3 = (1, 1, 1),
     comm: MPI.Intracomm = MPI.COMM_SELF,
+    floor: SeaFloor | SlopingFloor | None = None,
 ) -> ElasticPropagator:
     """A wavefield at rest in `shape` cells, layers of `width` cells at each side included; ny = 1: two dimensions.
 
     relaxing: with attenuation. off_grid: for receivers between points of their fields. ranks: of `comm`, that share it.
+    floor: of a sea, next to which derivatives are taken as a run takes them.
     """
     flat, dtype = shape[1] == 1, np.dtype(np.float32)
     block = Decomposition(shape, ranks, comm.rank)
@@ -55,7 +59,8 @@ def homogeneous(
         array(dt * (p_modulus - 2 * mu)),
         {name: array(dt * mu) for name in of_dimension(SHEAR, flat)},
         relaxation,
+        np.full((nx, ny), dt / DENSITY, dtype),
     )
     scheme = Scheme(dt, REACH, dtype, MultiaxialPml(width), free_surface, VP, FREQUENCY)
     grid = Grid(shape, (SPACING,) * 3)
-    return ElasticPropagator(grid, block, medium, scheme, off_grid, comm)
+    return ElasticPropagator(grid, block, medium, scheme, off_grid, comm, floor)
