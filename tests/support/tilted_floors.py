@@ -47,7 +47,7 @@ class Tilted:
     Attributes:
         azimuth: in three dimensions, degrees from x to y, in which it falls; None: along x in two dimensions.
         floor: depth at x = y = 0, m. source: x, y and height above the floor along z, m; below it if negative.
-        receivers: (n, 3), the same. force: of the source along x, y, z; None: an explosion.
+        receivers: (n, 3), the same. force: of the source along x, y, z. tensor: xx, zz, xz, N m. Neither: an explosion.
         sharp: cells are one or the other, else means.
     """
 
@@ -119,10 +119,11 @@ class Tilted:
         keys: dict[str, Any] = {"free_surface": False, "line": self.azimuth is None, "reference": 1.0}
         if self.force is not None:
             keys["force"] = turn @ np.array(self.force)
+        elif self.tensor is not None:
+            xx, zz, xz = self.tensor
+            keys["moment"] = turn @ np.array([[xx, 0, xz], [0, 0, 0], [xz, 0, zz]]) @ turn.T
         else:
-            xx, zz, xz = (1e9, 1e9, 0.0) if self.tensor is None else self.tensor
-            yy = 1e9 if self.tensor is None else 0.0
-            keys["moment"] = turn @ np.array([[xx, 0, xz], [0, yy, 0], [xz, 0, zz]]) @ turn.T
+            keys["moment"] = 1e9 * np.eye(3)
         order = int(self.force is not None)
         some = [layers, tuple(turned(self.places(self.source))[0]), turned(self.places(self.receivers)),
                 product.fine_times, ricker(self.frequency, product.lead), 3.75 * self.frequency]  # fmt: skip
