@@ -19,7 +19,7 @@ TENSOR = {"tensor": (1e9, -0.5e9, 0.7e9), "components": ("vx", "vz"), "offsets":
 
 def line(angle, source, heights, spacing=10.0, offsets=(250.0, 500.0, 750.0), rock=ROCK, frequency=6.0, **keys):
     """A survey over a floor that falls by `angle` degrees along x."""
-    lead, tail = 1300.0, 1100.0
+    lead, tail = keys.pop("sides", (1300.0, 1100.0))
     length = lead + offsets[-1] + tail
     fall = np.tan(np.radians(abs(angle))) * length
     force = keys.pop("force", None)
@@ -59,10 +59,10 @@ def test_ten_degrees(sharp, most):
 
 @pytest.mark.parametrize("sharp", [False, True])
 def test_ten_degrees_beside_cells_a_third_as_large(sharp):
-    """Of a shorter line; above the floor and below it."""
-    keys = {"offsets": (150.0, 300.0), "components": ("vx", "vz", "szz"), "sharp": sharp}
+    """Of a shorter line, whose sides are closer; above the floor and below it."""
+    keys = {"sides": (500.0, 400.0), "offsets": (150.0, 300.0), "components": ("vx", "vz", "szz"), "sharp": sharp}
     coarse, fine = (
-        line(10, 95.0, (5.0, 85.0, -5.0), spacing=h, **keys).found(boundary={"kind": "pml", "width": round(600 / h)})
+        line(10, 95.0, (5.0, 85.0, -5.0), spacing=h, **keys).found(boundary={"kind": "pml", "width": round(400 / h)})
         for h in (10.0, 10 / 3)
     )
     pairs = zip(coarse.traces.reshape(-1, coarse.traces.shape[2]), fine.traces.reshape(-1, fine.traces.shape[2]),
