@@ -8,6 +8,7 @@ import math
 import numpy as np
 import pytest
 from cli_support import call, here
+from elastic_seabeds import cut_cells
 from elastic_surveys import IN_2D, elastic_survey
 from machine_support import MACHINE
 from mpi4py import MPI
@@ -251,3 +252,28 @@ def test_rates_are_measured_and_read_again(tmp_path, monkeypatch):
     model = {probes.SMALL: (1000, 0.5, 0.25), probes.LARGE: (3000, 0.75, 1.25)}
     monkeypatch.setattr(probes, "_set_up_seconds", lambda folder, shape, lossy: model[shape])
     assert probes._cell_seconds(tmp_path, {}) == pytest.approx((0.25 / 2000, 1.0 / 2000))
+
+
+@pytest.mark.parametrize(
+    ("depth", "words"),
+    [
+        (30.5, None),
+        (30.3, None),
+        (30.7, None),
+        (30.05, "lies close to a node, 601 m deep"),
+        (30.95, "lies close to a node, 619 m deep"),
+        ([30.5, 33.5], "slopes, from 610 to 670 m"),
+        (-1.0, None),
+    ],
+)
+def test_a_sea_floor_that_costs_more_is_noted(tmp_path, depth, words):
+    shape = (24, 1, 60)
+    one = np.ones(shape)
+    depths = np.broadcast_to(np.resize(depth, 24)[:, None], shape[:2])
+    model = cut_cells(depths, (1500 * one, 1000 * one), (3000 * one, 1700 * one, 2200 * one))
+    for name, values in zip(("vp", "vs", "density"), model, strict=True):
+        np.save(tmp_path / f"sea-{name}.npy", values[:, 0].astype(np.float32))
+    path = elastic_survey(tmp_path, **IN_2D | {f"model__{name}": f"sea-{name}.npy" for name in ("vp", "vs", "density")})
+    notes = plan_elastic(load_survey(path), WITH_RATES, PlanRequest(1)).notes
+    assert [note for note in notes if "sea floor" in note] == [note for note in notes if words and words in note]
+    assert any("sea floor" in note for note in notes) == bool(words)
