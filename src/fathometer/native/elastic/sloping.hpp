@@ -177,8 +177,15 @@ template <class T> class SlopingFloor {
             copied[strip_lanes + 1] = water[column_at(i, j)];
             points = copied;
         }
-        banded(table<Rock>(kind, c.part, 0), points).to(to.strip);
-        banded(table<Rock>(kind, c.part, 1), points).to(to.grid + 4);
+        const T *to_strip = table<Rock>(kind, c.part, 0), *to_grid = table<Rock>(kind, c.part, 1);
+        Lanes strip, grid;
+        for (int64_t b = 0; b < strip_band; ++b) {
+            const Lanes some = Lanes::of(points + b);
+            strip.add(Lanes::of(to_strip + b * strip_lanes), some);
+            grid.add(Lanes::of(to_grid + b * strip_lanes), some);
+        }
+        strip.to(to.strip);
+        grid.to(to.grid + 4);
         for (int64_t n = 0; n < 4; ++n) {
             to.grid[n] = Rock ? 0 : from[n - 4];
             to.grid[strip_lanes + 4 + n] = Rock ? from[strip_lanes + n] : 0;
