@@ -8,6 +8,7 @@ from cli_support import MIGRATE, MODEL, inputs, run, survey
 from machine_support import MACHINE
 
 from fathometer.base.errors import InputError
+from fathometer.parallel.memory_budget import MEMORY_SHARE
 from fathometer.plan.machine_file import GraphicsCard, Rate, load_machine, save_machine
 from fathometer.seismic.acoustic.plan import plan_acoustic
 from fathometer.seismic.plan import NoRoomOnCards, PlanRequest
@@ -169,3 +170,18 @@ def test_it_says_where_the_rates_were_measured(tmp_path, capsys):
     done = run(capsys, "plan", survey(tmp_path, MODEL), "--on", tmp_path / "machine.json")
     assert done.code == 0, done.err
     assert "time steps on 2 graphics cards a node, a card; rates measured on one of there" in done.out
+
+
+def test_sums_of_images_count_in_memory_where_one_rank_keeps_them(planned):
+    """64-bit numbers, two a cell and volume, if half of the memory is free all the same."""
+    one = planned(MIGRATE, request=PlanRequest(1, 1)).asked
+    held = one.memory_bytes["sums of images"]
+    assert held % (16 * 800 * 600) == 0
+    assert held > 0
+    assert "sums of images" not in planned(MIGRATE, request=PlanRequest(2, 1)).asked.memory_bytes
+    assert "sums of images" not in planned(MIGRATE, None, request=PlanRequest(1, 1)).asked.memory_bytes
+    several = one.memory_bytes["process"] + held  # and the parts of a shot, which are few here
+    for room, kept in ((2.2, True), (1.98, False)):
+        node = room * several / MEMORY_SHARE
+        asked = planned(MIGRATE, request=PlanRequest(1, 1), memory_bytes_per_node=node).asked
+        assert ("sums of images" in asked.memory_bytes) == kept

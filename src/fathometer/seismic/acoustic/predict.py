@@ -39,6 +39,7 @@ from fathometer.seismic.rtm.image_sum import image_sum_bytes
 from fathometer.seismic.rtm.products import products_of
 from fathometer.seismic.setup.processor import card_parts
 from fathometer.seismic.setup.run_record import KERNEL
+from fathometer.seismic.setup.setup import held_sum_bytes
 from fathometer.seismic.setup.survey_layout import SurveyLayout
 from fathometer.seismic.shots.offsets import volumes_of
 from fathometer.seismic.traces.time_axis import TimeAxis
@@ -47,6 +48,8 @@ from fathometer.storage.traces.headers import HEADER
 SNAPSHOT_MOVES, IMAGE_MOVES = 2, 5  # numbers moved for a cell: of a snapshot; of snapshot, image and illumination
 
 CODED_BY_CARD = ("card", "memory")  # stores whose snapshots a graphics card encodes and decodes
+
+SUMS = "sums of images"  # in memory, of runs on one rank with a card
 
 MODEL_ITEM = 4  # bytes: a volume of the model is read for the page of a modelling while its arrays are there
 
@@ -69,6 +72,9 @@ def predict(
     run = Workload(survey, time, ranks, groups, nodes, machine, cuts)
     layout = run.layout
     memories = [memory_beside_history(layout, block, time, machine) for block in run.blocks]
+    held = _held_bytes(run, memories)
+    if held:
+        memories = [parts | {SUMS: held} for parts in memories]
     memory: dict[str, int] = max(memories, key=lambda parts: sum(parts.values())).copy()
     ends = machine.ends("migrate" if layout.imaging else "model", run.ranks_per_node)
     trace_bytes = run.traces[0] * (HEADER + 4 * layout.acquisition.samples)
@@ -79,7 +85,7 @@ def predict(
         history = _history(run, memories, store)
         fresh = sum(memory.values()) + history.memory_bytes - memory["process"]
         memory = _imaging_memory(run, memory, history, ends.finish_bytes)
-        image_phases, disk_bytes = _image(run)
+        image_phases, disk_bytes = _image(run, held > 0)
         loops = _migration_phases(run, history, store, trace_bytes)
     else:
         fresh = sum(memory.values()) - memory["process"]
@@ -152,7 +158,8 @@ def _imaging_memory(
         memory["source wavefield"] = second_wavefield_bytes(run.layout, run.blocks[0], run.machine)
     summing = image_sum_bytes(run.survey, -(-math.prod(run.survey.grid.shape) // run.size))
     process = {"process": memory["process"]}
-    stages = (memory, process | summing, process | {"drawing": round(finish_bytes) - memory["process"]})
+    held = {name: size for name, size in memory.items() if name == SUMS}  # added up from there
+    stages = (memory, process | held | summing, process | {"drawing": round(finish_bytes) - memory["process"]})
     return max(stages, key=lambda parts: sum(parts.values()))
 
 
@@ -258,9 +265,17 @@ def _exchange_phase(run: Workload) -> list[Phase]:
     return [Phase("halo exchange", loops * run.steps * run.exchange_seconds, sent, loops * run.steps)]
 
 
-def _image(run: Workload) -> tuple[list[Phase], float]:
+def _held_bytes(run: Workload, memories: list[dict[str, int]]) -> int:
+    """Of sums of images in the memory of a rank: as a run on one rank with a card decides."""
+    if run.card is None or run.size > 1 or not run.layout.imaging:
+        return 0
+    usable = run.survey.survey.parallel.memory_budget * run.machine.memory_bytes_per_node
+    return held_sum_bytes(run.survey, sum(memories[0].values()), usable)
+
+
+def _image(run: Workload, held: bool) -> tuple[list[Phase], float]:
     """The phases that write partial images and the image, and the bytes on disk at most, those of the history left
-    out."""
+    out. held: whether the sums are in memory, too."""
     survey, itemsize = run.survey, run.itemsize
     volumes = volumes_of(run.layout.survey.imaging)
     contribution = run.mean_share * run.cells * itemsize  # of a shot to a volume
@@ -268,7 +283,7 @@ def _image(run: Workload) -> tuple[list[Phase], float]:
     cells = math.prod(survey.grid.shape)
     products = len(products_of(survey.survey.imaging))
     image_bytes = products * cells * itemsize
-    shots, held = -(-run.shots // run.groups), run.card is not None and run.size == 1
+    shots = -(-run.shots // run.groups)
     most, left = (run.groups * len(volumes) * n for n in on_disk(cells, contribution, shots, held))
     phases = [
         Phase("write partial image", run.moved_seconds(partial_bytes / run.size), partial_bytes, run.shots),

@@ -235,10 +235,7 @@ def prepare(
     processor = processor.fitted(largest, place, comm)
     on_card = processor.card is not None
     parts = host_parts(processor, largest.wavefield_bytes(place)) | largest.shot_bytes(place, time, on_card)
-    # On one rank with a card the sums of images stay in memory, where half of it is free all the same.
-    held = held_sum_bytes(layout) if imaging and on_card and comm.size == 1 else 0
-    if sum(parts.values()) + held > usable // 2:
-        held = 0
+    held = held_sum_bytes(layout, sum(parts.values()), usable) if imaging and on_card and comm.size == 1 else 0
     memory = require_memory(parts | ({"sums of images": held} if held else {}), usable, comm, advice)
     with collective_errors(comm):
         check_amplitude(survey, wavelet, time, layout.dtype)
@@ -280,9 +277,14 @@ def prepare(
     )
 
 
-def held_sum_bytes(layout: SurveyLayout) -> int:
-    """Bytes of the exact sums of all images of a survey in memory (runs/held_sums.py)."""
-    return CELL_BYTES * len(volumes_of(layout.survey.imaging)) * math.prod(layout.grid.shape)
+def held_sum_bytes(layout: SurveyLayout, beside: int, usable: float) -> int:
+    """Bytes of the exact sums of all images of a survey, which one rank with a card keeps in memory
+    (runs/held_sums.py) where half of it is free all the same; else 0.
+
+    beside: bytes of all else but the history. usable: bytes that the run may take.
+    """
+    held = CELL_BYTES * len(volumes_of(layout.survey.imaging)) * math.prod(layout.grid.shape)
+    return held if beside + held <= usable // 2 else 0
 
 
 def _image_ranks(layout: SurveyLayout, size: int) -> tuple[Index3, InputError | None]:
