@@ -4,8 +4,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from cli_support import call
 from elastic_product import Run
 from elastic_seabeds import cut_cells
+from elastic_surveys import IN_2D, elastic_survey
 from mpi4py import MPI
 from tilted_floors import cells_above, model_of
 
@@ -13,6 +15,7 @@ from fathometer.base.errors import InputError
 from fathometer.grid.grid import Grid
 from fathometer.parallel.decomposition import Decomposition
 from fathometer.seismic.elastic.contact import SeaFloor, find_floor
+from fathometer.seismic.elastic.points import points_on
 from fathometer.seismic.elastic.setup import prepare_elastic
 from fathometer.seismic.elastic.sloping_floor import SlopingFloor, sea_floor
 from fathometer.seismic.elastic.survey_checks import check_cuts
@@ -137,9 +140,10 @@ def test_rounding_of_means_moves_no_point_to_another_side():
 @pytest.mark.parametrize(
     ("depth", "words"),
     [
-        (lambda x, y: 45 + np.where(x < 30, 0.0, 5.0) + 0 * y, "cells from a column to the next"),
-        (lambda x, y: 45 + 0.8 * (x - 30) + 0 * y, "it falls by 39 degrees"),
-        (lambda x, y: 20 + 0.1 * (x - 30) + 0 * y, "cells above it and"),
+        (lambda x, y: 45 + np.where(x < 30, 0.0, 5.0) + 0 * y, "cells from a column to the next, at x 290 m"),
+        (lambda x, y: 48 + 0.8 * (x - 30) + 0 * y, "it falls by 39 degrees"),
+        (lambda x, y: 20 + 0.1 * (x - 30) + 0 * y, "cells above it"),
+        (lambda x, y: 20 - 0.4 * x + 0 * y, "it has 0 cells above it"),
         (lambda x, y: 75 + 0.1 * (x - 30) + 0 * y, "12 below"),
         (lambda x, y: np.where(x < 30, 45.0, 200.0) + 0 * y, "does not go through the whole model"),
     ],
@@ -148,6 +152,50 @@ def test_floors_that_columns_cannot_follow(depth, words):
     floor, why = found_any(over(depth, False))
     assert floor is None
     assert words in why
+
+
+@pytest.mark.parametrize("thick", [0.8, 1.3, 1.7])
+def test_thin_sediment_in_means(thick):
+    """Cells of three media tell no depth: those beside them do."""
+    fall = np.tan(np.radians(10))
+    shares = [cells_above(lambda x, y, d=d: 45.2 + d + fall * (x - 30) + 0 * y, LONG, False) for d in (0.0, thick)]
+    parts = (shares[0], shares[1] - shares[0], 1 - shares[1])
+    media = ((1500.0, 0.0, 1000.0), (1800.0, 500.0, 1700.0), (3000.0, 1700.0, 2200.0))
+    density = sum(part * rho for part, (_, _, rho) in zip(parts, media, strict=True))
+    vp = np.sqrt(1 / sum(part / (rho * v**2) for part, (v, _, rho) in zip(parts, media, strict=True)) / density)
+    with np.errstate(divide="ignore"):
+        compliance = sum(np.where(part > 1e-9, part / (rho * v**2), 0) if v else np.where(part > 1e-9, np.inf, 0)
+                         for part, (_, v, rho) in zip(parts, media, strict=True))  # fmt: skip
+        vs = np.sqrt(1 / compliance / density)
+    floor, why = found_any((vp, vs, density))
+    assert isinstance(floor, SlopingFloor), why
+    assert np.abs(floor.depths[:, 0] - (45.2 + fall * (np.arange(60) - 30))).max() <= 0.12
+
+
+def test_ranks_do_not_cut_columns_over_a_floor_that_slopes(tmp_path):
+    share = cells_above(lambda x, y: 45 + 0.1 * x + 0 * y, (60, 1, 100), False)
+    model_values = model_of(share, (WATER[0], 0.0, WATER[1]), ROCK)
+    for name, values in model_values.items():
+        np.save(tmp_path / f"sea-{name}.npy", values[:, 0].astype(np.float32))
+    files = {f"model__{name}": f"sea-{name}.npy" for name in model_values}
+    path = elastic_survey(tmp_path, **IN_2D | files)
+    done = call("model", path, "--ranks", 2, "--set", "parallel.decomposition=[1,2]")
+    assert done.code == 2
+    assert "[parallel] decomposition: found 2 ranks along z in a model with a sea floor" in done.err
+    assert done.err.count("error") == 1
+
+
+def test_points_below_a_free_surface_keep_its_rules():
+    """However close the floor may be: those of the surface reach three cells."""
+    cells, floor = np.array([[10.3, 0.0, 1.2], [11.0, 0.0, 3.4]]), found_any(model(24.05, LONG))[0]
+    assert isinstance(floor, SlopingFloor)
+    for name in ("vz", "szz"):
+        keys = {"free_surface": True, "injecting": True}
+        one, other = (
+            points_on(name, cells, np.arange(2), np.ones(2), floor=some, **keys)[0].points for some in (None, floor)
+        )
+        np.testing.assert_array_equal(one.first, other.first)
+        np.testing.assert_array_equal(one.weight, other.weight)
 
 
 def test_a_level_floor_close_to_a_node_is_that_of_the_plane():

@@ -7,7 +7,7 @@ from support import FULL
 
 from fathometer.seismic.elastic.contact_closure import ROCK, WATER, closure
 from fathometer.seismic.elastic.fields import fields_of
-from fathometer.seismic.elastic.floor_strip import EDGE, LANES, PARTS, columns, places, strip
+from fathometer.seismic.elastic.floor_strip import EDGE, LANES, OTHER_INERTIA, PARTS, columns, places, strip
 from fathometer.seismic.elastic.points import points_on
 from fathometer.seismic.elastic.sloping_floor import SlopingFloor
 
@@ -67,6 +67,7 @@ def test_columns_interpolate_cubics(side, half):
         some = columns(side, half, weighted)
         assert some.inertia.min() > 0.3
         assert some.inertia.max() < 1.6
+        np.testing.assert_allclose(some.inertia[at > OTHER_INERTIA], 1.0, atol=1e-12)
 
 
 @pytest.mark.parametrize(

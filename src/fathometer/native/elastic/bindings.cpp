@@ -131,9 +131,13 @@ template <class T> class BoundElastic : public BoundWavefield<T> {
                       {"derivative", derivative, {16, strip_lanes, strip_lanes}},
                       {"water", water, columns},
                       {"buoyancy", buoyancy, columns}});
+        const auto finite = [](const auto &table) {
+            return std::all_of(table.data(), table.data() + table.size(), [](T value) { return std::isfinite(value); });
+        };
+        require(finite(weights) && finite(inverse) && finite(derivative), "a weight next to the floor is not finite");
         auto floor = std::make_unique<SlopingFloor<T>>();
         for (const double *d = depth.data(); d < depth.data() + depth.size(); ++d)
-            require(*d >= double(closure_rows + strip_lanes) && *d <= double(n[2] - reach - 2),
+            require(*d >= double(closure_rows + strip_points) && *d <= double(n[2] - reach - 2),
                     "a floor lies inside the rows");
         floor->follow(depth.data(), n[0] + 2 * floor_margin, n[1] + 2 * across, this->w.has_y);
         floor->weights = weights.data();

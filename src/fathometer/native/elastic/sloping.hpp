@@ -12,7 +12,9 @@
 namespace fathometer::elastic {
 
 constexpr int64_t floor_margin = 3; // columns of depths on each side of a block's own
-constexpr int64_t floor_parts = 128, strip_lanes = 16, strip_band = 5, strip_rows = 14;
+constexpr int64_t floor_parts = 128, strip_lanes = 16, strip_band = 5;
+constexpr int64_t strip_points = 14; // with values
+constexpr int64_t strip_rows = 14;   // of derivatives that are not the grid's
 constexpr int64_t floor_window = 48, floor_alignment = 16; // cells of a row, at most: whole vectors
 
 // One value for each point of a strip.
@@ -195,7 +197,7 @@ template <class T> class SlopingFloor {
     // Adds the product of one of the derivatives along the strip with a column of it.
     template <bool Rock> void multiply(int number, bool transposed, const T *column, Lanes &sum) const {
         const T *matrix = derivative + ((Rock * 4 + number) * 2 + transposed) * strip_lanes * strip_lanes;
-        for (int64_t m = Rock ? 0 : 2; m < (Rock ? strip_rows : strip_lanes); ++m)
+        for (int64_t m = Rock ? 0 : strip_lanes - strip_points; m < (Rock ? strip_points : strip_lanes); ++m)
             sum.add(column[m], Lanes::of(matrix + m * strip_lanes));
     }
 

@@ -124,9 +124,9 @@ def shares_of_rock(vp: np.ndarray, density: np.ndarray, rock: np.ndarray, block:
 def share_of_rock(vp: np.ndarray, density: np.ndarray) -> np.ndarray:
     """Share of rock in cells between water and rock, 0 where they are no mean of both; vp, density: (3, ...) of water,
     the cells and rock."""
-    compliance = 1 / (density * vp**2)
     water, cut, rock = density
     with np.errstate(divide="ignore", invalid="ignore"):
+        compliance = 1 / (density * vp**2)
         share = (cut - water) / (rock - water)
     mean = (1 - share) * compliance[0] + share * compliance[2]
     good = (share > 1 / PARTS) & (share < 1 + 1e-3) & (np.abs(mean / compliance[1] - 1) < _MEAN)

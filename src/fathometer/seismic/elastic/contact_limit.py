@@ -13,7 +13,7 @@ from fathometer.seismic.elastic.sloping_media import SlopingSides
 
 _CELLS = 12  # of a side: further away nothing adds
 # How steep a floor is, in degrees and in cells a cell, and by what share each adds to the largest eigenvalue, at most.
-_BY_DEGREES = ((0.0, 20.0, 30.0), (0.02, 0.06, 0.3))
+_BY_DEGREES = ((0.0, 20.0, 30.0), (0.03, 0.1, 0.36))
 _BY_CELLS = ((0.0, 0.4, 1.0), (0.0, 0.04, 0.26))
 _FINE = 256  # steps of a factor e to which moduli and densities are rounded, towards less time
 

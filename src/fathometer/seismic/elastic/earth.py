@@ -138,10 +138,10 @@ def read_earth(
     changes = allreduce(comm, sum_changes(arrays["vp"], arrays["vs"], grid, block), "SUM")
     floor, why = sea_floor(arrays["vp"], arrays["vs"], arrays["density"], grid, block, comm)
     largest = _largest_eigenvalue(arrays, attenuation, grid)
-    if isinstance(floor, SlopingFloor):
+    if isinstance(floor, SlopingFloor) and block.ranks[2] == 1:  # others are refused (check_cuts)
         sides = SlopingSides(arrays, attenuation, floor, grid, block.lo)
         largest = max(largest, sloping_eigenvalue(sides, grid))
-    elif floor is not None:
+    elif isinstance(floor, SeaFloor):
         largest = max(largest, contact_eigenvalue(PlaneSides(arrays, attenuation, floor, grid), grid))
     eigenvalue = allreduce(comm, largest, "MAX")
     return ElasticEarth(

@@ -31,13 +31,17 @@ LANES = 16  # points of a side, from the floor on, that tables cover
 BAND = 5  # points of a column that a value between them takes, around its own
 ROWS = 14  # of them whose derivatives are not the grid's
 EDGE = (15 / 8, -10 / 8, 3 / 8)  # e: the value in the floor from the three nodes next to it
-MEAN = (-1 / 16, 9 / 16, 9 / 16, -1 / 16)  # half way between the two inner ones of four
 _STRIP = 13  # points of the strip
 _WINDOW = (3.0, 9.0)  # cells from the floor: where the strip's share begins to fall, where it ends
-_FADE = (3.5, 12.0)  # where points begin to be moved by less, where they are not moved
+# Where points begin to be moved by less, where they are not moved. Half way, both ways of interpolation shift by a
+# quarter of a cell at most; where one shifted by half a cell, waves of two cells would be slow and stay there.
+_FADE = _WINDOW
 _WHOLE = LANES + 8
 _INSIDE = {-2: 1 / 12, -1: -2 / 3, 1: 2 / 3, 2: -1 / 12}  # of C, far from the floor
 _FREE = {False: 6, True: 8}  # rows of C whose elements are chosen, at nodes and at half points
+
+
+OTHER_INERTIA = _FADE[1] + 2  # cells from the floor from which on points stand for a cell
 
 
 def _step(share: np.ndarray) -> np.ndarray:

@@ -24,6 +24,7 @@ from functools import cache
 
 import numpy as np
 
+from fathometer.parallel.decomposition import Decomposition
 from fathometer.seismic.elastic.attenuation import MECHANISMS
 from fathometer.seismic.elastic.contact import SeaFloor
 from fathometer.seismic.elastic.contact_points import keep_to_sides
@@ -78,13 +79,14 @@ def points_on(
     attenuates: bool = False,
     floor: SeaFloor | SlopingFloor | None = None,
     wet: np.ndarray | bool = False,
+    block: Decomposition | None = None,
 ) -> list[FieldPoints]:
     """Points on one field with series (FieldPoints), and on the one that a sloping floor has besides; other arguments
-    as of weights_of."""
+    as of weights_of. block: that they are for; None: any."""
     weights = weights_of(name, cells, free_surface, injecting, attenuates, floor, wet)
     points = FieldPoints(name, weights, column, amplitude)
     if isinstance(floor, SlopingFloor):
-        return follow_floor(points, np.asarray(cells, float).reshape(-1, 3), floor, wet)
+        return follow_floor(points, np.asarray(cells, float).reshape(-1, 3), floor, wet, block)
     return [points]
 
 

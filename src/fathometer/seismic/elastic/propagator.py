@@ -45,7 +45,8 @@ class ElasticPropagator(SteppedFields):
         block: this rank's block of `grid.full_shape`.
         medium: the arrays of the kernels on the owned cells.
         off_grid: whether any receiver lies between points of its field, which then takes more of rows that are cut.
-        comm: the communicator whose ranks share the grid. floor: of the sea, whose medium is that of contact_media.py.
+        comm: the communicator whose ranks share the grid. floor: of the sea, whose medium is that of contact_media.py
+            or sloping_media.py.
 
     Attributes:
         peak: largest velocities since rest in the plane that `watch_peaks` was asked for, sqrt(vx^2 + vy^2) and |vz| at

@@ -8,6 +8,7 @@ import numpy as np
 
 from fathometer.base.errors import InputError
 from fathometer.grid.grid import Grid
+from fathometer.parallel.decomposition import Decomposition
 from fathometer.seismic.elastic.contact import SeaFloor
 from fathometer.seismic.elastic.field_points import FieldPoints
 from fathometer.seismic.elastic.fields import BY_NAME, NORMAL, VELOCITY, fields_of, of_dimension
@@ -40,13 +41,14 @@ def receiver_points(
     free_surface: bool,
     attenuates: bool = False,
     floor: SeaFloor | SlopingFloor | None = None,
+    block: Decomposition | None = None,
 ) -> list[FieldPoints]:
     """Where receivers sample the fields; pressure is minus the mean of the normal stresses.
 
     Args:
         grid: padded. positions: (n, 3), m. components: what each records; column c n + r is component c of receiver r.
         free_surface: whether the plane k = 0 is one. attenuates: whether the medium does, somewhere.
-        floor: of the sea, on which pressure is that of the water.
+        floor: of the sea, on which pressure is that of the water. block: that they are for; None: any.
     """
     cells = grid.to_cells(np.atleast_2d(positions))
     normal = of_dimension(NORMAL, grid.two_dimensional)
@@ -65,6 +67,7 @@ def receiver_points(
                     injecting=False,
                     attenuates=attenuates,
                     floor=floor,
+                    block=block,
                     wet=component == PRESSURE,
                 )
             )

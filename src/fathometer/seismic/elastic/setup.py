@@ -20,13 +20,16 @@ from fathometer.seismic.elastic.contact import SeaFloor
 from fathometer.seismic.elastic.contact_media import PlaneSides, set_contact
 from fathometer.seismic.elastic.earth import ElasticEarth, attenuation_of, read_earth
 from fathometer.seismic.elastic.elastic_layout import ElasticLayout, elastic_headers, elastic_layout
+from fathometer.seismic.elastic.fields import NORMAL, of_dimension
 from fathometer.seismic.elastic.layer_width import slow_waves
 from fathometer.seismic.elastic.layers import multiaxial_share
 from fathometer.seismic.elastic.media import medium_of
 from fathometer.seismic.elastic.medium import Medium
 from fathometer.seismic.elastic.propagator import ElasticPropagator
+from fathometer.seismic.elastic.receivers import PRESSURE
 from fathometer.seismic.elastic.sloping_floor import SlopingFloor
 from fathometer.seismic.elastic.sloping_media import SlopingSides, set_sloping_contact
+from fathometer.seismic.elastic.sloping_points import floor_point_bytes
 from fathometer.seismic.elastic.snapshots import steps_between
 from fathometer.seismic.elastic.sources import PointSources
 from fathometer.seismic.elastic.survey_checks import (
@@ -145,7 +148,10 @@ def prepare_elastic(
         time, _ = layout.time(dt)
         notes += onset_notes(survey, layout.sources, time) + reference_notes(attenuation)
         check_amplitude(survey, layout.wavelet, time, layout.dtype)
-    memory = require_memory(parts | layout.shot_bytes(block, time), usable, comm, _advice(survey))
+    parts |= layout.shot_bytes(block, time)
+    if isinstance(earth.floor, SlopingFloor):
+        parts["points near the floor"] = _floor_point_bytes(layout, earth.floor)
+    memory = require_memory(parts, usable, comm, _advice(survey))
     boundary = _boundary(layout, earth)
     scheme = Scheme(dt, layout.radius, layout.dtype, boundary, layout.free_surface, earth.fastest, frequency)
     run = Setup(
@@ -171,6 +177,18 @@ def prepare_elastic(
     elif earth.floor is not None:
         set_contact(medium, PlaneSides(earth.arrays, attenuation, earth.floor, grid), block.lo, dt)
     return ElasticSetup(run, medium, attenuation, earth.attenuation_error, layout, earth.floor)
+
+
+def _floor_point_bytes(layout: ElasticLayout, floor: SlopingFloor) -> int:
+    """Of the receivers of the shot that has most."""
+    normal = len(of_dimension(NORMAL, layout.grid.two_dimensional))
+    recorded = sum(normal if name == PRESSURE else 1 for name in layout.components)
+    seen: dict[bytes, int] = {}
+    for shot in layout.acquisition.shots:
+        key = shot.receivers.tobytes()
+        if key not in seen:
+            seen[key] = floor_point_bytes(layout.grid.to_cells(shot.receivers), recorded, floor)
+    return max(seen.values(), default=0)
 
 
 def _boundary(layout: ElasticLayout, earth: ElasticEarth) -> MultiaxialPml:

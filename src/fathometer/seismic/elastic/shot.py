@@ -43,10 +43,13 @@ def model_shot(
             corrected=run.corrected,
             attenuates=attenuates,
             floor=setup.floor,
+            block=wavefield.block,
         )
         sources = wavefield.injectors(points)
         series.prepare(sources.indices)
-        places = receiver_points(run.grid, shot.receivers, setup.components, free, attenuates, setup.floor)
+        places = receiver_points(
+            run.grid, shot.receivers, setup.components, free, attenuates, setup.floor, wavefield.block
+        )
         receivers = wavefield.samplers(places)
         recorded = np.zeros((time.steps, len(receivers.indices)), dtype)
         wavefield.reset()

@@ -21,7 +21,7 @@ from fathometer.seismic.elastic.closure import ROWS as SURFACE_ROWS
 from fathometer.seismic.elastic.contact import NEAREST, ON_FLOOR, SeaFloor, find_floor, share_of_rock
 from fathometer.seismic.elastic.contact_closure import ROCK, WATER
 from fathometer.seismic.elastic.fields import BY_NAME, STRESS
-from fathometer.seismic.elastic.floor_strip import LANES, PARTS, columns, places
+from fathometer.seismic.elastic.floor_strip import LANES, PARTS, ROWS, columns, places
 from fathometer.seismic.elastic.smooth_floor import least_bent
 
 STEEPEST = 30.0  # degrees between neighbouring columns
@@ -30,7 +30,9 @@ IN_FLOOR = "vz in the floor"  # of the water: a field of its own, a value a colu
 MARGIN = 3  # columns around a block whose depths its own derivatives ask for
 REACH = LANES + 4  # nodes of a column below it that they take
 _ON_TOLD, _ON_FOUND = 0.05, 0.25  # of a cell, from floors of means, of cells that are one or the other
-_TOLD = 0.03  # of a cell: how well a mean tells the depth
+_EXACT, _NEARLY = 0.03, 0.07  # of a cell: how well means tell depths where all do, and where some do not
+_FEW = 0.1  # share of columns with means from which on the others' cells are means, too
+_PARTS = 4096  # of a cell
 _CORNER = 3  # the cell above the first one of rock that is of water alone
 
 
@@ -161,7 +163,7 @@ def _of_plane(plane: SeaFloor, grid: Grid) -> SlopingFloor:
 
 def _fits(highest: int, lowest: int, grid: Grid) -> bool:
     """Whether columns have the points that derivatives take, over floors below these rows."""
-    return highest >= SURFACE_ROWS + LANES and grid.full_shape[2] - 3 - lowest >= REACH
+    return highest >= SURFACE_ROWS + ROWS + 2 and grid.full_shape[2] - 3 - lowest >= REACH
 
 
 def _find_sloping(
@@ -177,6 +179,8 @@ def _find_sloping(
     rock = _of_all(comm, rock, MPI.MIN)
     if (rock == depth).any():
         return None, "it does not go through the whole model"
+    if rock.min() <= SURFACE_ROWS + ROWS:
+        return None, f"it has {rock.min()} cells above it"
     # No fluid in the rock that derivatives ask for.
     rows = block.lo[2] + np.arange(solid.shape[2])
     near = (rows >= rock[part][..., None]) & (rows < rock[part][..., None] + REACH)
@@ -184,36 +188,55 @@ def _find_sloping(
         return None, "there is fluid in the rock next to it"
     above = [_above(some[own], rock, _CORNER, block, comm) for some in (vp, density)]
     # The floor may leave a cell through its top: then it cuts two of the column.
-    share = np.zeros((nx, ny))
-    for cell in range(1, _CORNER):
-        share += share_of_rock(*(some[[0, cell, -1]] for some in above))
-    told = share > 0
-    means = bool(told.mean() > 0.5)
-    told |= means
-    low = np.where(told, rock - 0.5 - share - _TOLD, rock - 1.0)
-    high = np.where(told, rock - 0.5 - share + _TOLD, rock)
+    upper, lower = (share_of_rock(*(some[[0, cell, -1]] for some in above)) for cell in range(1, _CORNER))
+    share = np.where(lower > 0, lower + upper, 0.0)
     inside = tuple(slice(before, n - after) for n, (before, after) in zip((nx, ny), grid.pad[:2], strict=True))
-    bent = np.ascontiguousarray(np.where(told, rock - 0.5 - share, rock - 0.5)[inside])
-    if comm.rank == 0:  # the same bits on all kinds of processors
-        bent = np.ascontiguousarray(least_bent(low[inside], high[inside], bent))
-    with synchronised(comm), ledger.communication():
-        comm.Bcast(bent)
-    depths = np.pad(bent, [tuple(pair) for pair in grid.pad[:2]], mode="edge")  # level in the layers
+    found, told = _between(rock[inside], share[inside], comm)
+    depths = np.pad(found, [tuple(pair) for pair in grid.pad[:2]], mode="edge")  # level in the layers
     falls = [np.abs(np.diff(depths, axis=axis, append=depths.take([-1], axis))) for axis in range(2)]
-    fall = float(np.hypot(*falls).max())
-    slopes = (falls[axis] * grid.spacing[2] / grid.spacing[axis] for axis in range(2))
-    steepest = math.degrees(math.atan(float(np.hypot(*slopes).max())))
+    cells = np.hypot(*falls)
+    slopes = np.hypot(*(falls[axis] * grid.spacing[2] / grid.spacing[axis] for axis in range(2)))
+    fall, steepest = float(cells.max()), math.degrees(math.atan(float(slopes.max())))
     if fall > STEEPEST_CELLS or steepest > STEEPEST:
+        worst = slopes if steepest > STEEPEST else cells
+        column = np.unravel_index(np.argmax(worst), worst.shape)
+        x, y = (grid.origin[axis] + grid.spacing[axis] * (column[axis] - grid.pad[axis][0]) for axis in range(2))
+        where = f"x {x:g} m" if grid.two_dimensional else f"x {x:g}, y {y:g} m"
         return None, (
-            f"it falls by {steepest:.0f} degrees, {fall:.1f} cells from a column to the next (up to {STEEPEST:g} "
-            f"degrees and {STEEPEST_CELLS:g} cell there are derivatives that follow it)"
+            f"it falls by {steepest:.0f} degrees, {fall:.1f} cells from a column to the next, at {where} (up to "
+            f"{STEEPEST:g} degrees and {STEEPEST_CELLS:g} cell there are derivatives that follow it)"
         )
     above, below = math.floor(depths.min()), depth - 2 - math.floor(depths.max())
     if not _fits(above, math.floor(depths.max()), grid):
         return None, f"it has {above + 1} cells above it and {below + 1} below"
-    return SlopingFloor(
-        depths, rock - np.where(told, _CORNER, 1), rock, steepest, fall, means, _ON_TOLD if means else _ON_FOUND
-    ), ""
+    water = rock - (_CORNER if told else 1)
+    return SlopingFloor(depths, water, rock, steepest, fall, told, _ON_TOLD if told else _ON_FOUND), ""
+
+
+def _between(rock: np.ndarray, share: np.ndarray, comm: MPI.Intracomm) -> tuple[np.ndarray, bool]:
+    """Collective. Depths (nx, ny) of the floor that bends least of those that the model's cells allow, and whether
+    means tell them.
+
+    rock: of each column the first cell of rock alone. share: of rock in the cells above it, 0 where they are no means
+    of the media above and below them.
+    """
+    known = share > 0
+    told = bool(known.mean() > _FEW)
+    depth = rock - 0.5 - share
+    if not told:  # water or rock, by the node: half way, or anywhere between
+        low, high, start = rock - 1.0, rock + 0.0, rock - 0.5
+    else:  # an unknown mean, such as of three media: anywhere in the cell above
+        off = _EXACT if known.all() else _NEARLY
+        low = np.where(known, depth - off, rock - 1.5 - off)
+        high = np.where(known, depth + off, rock - 0.5 + off)
+        start = np.where(known, depth, rock - 1.0)
+    found = np.ascontiguousarray(start, float)
+    if comm.rank == 0:
+        # In parts of a cell, so that no rounding of another processor's arithmetic is seen.
+        found = np.ascontiguousarray(np.rint(least_bent(low, high, found) * _PARTS) / _PARTS)
+    with synchronised(comm), ledger.communication():
+        comm.Bcast(found)
+    return found, told
 
 
 def _above(values: np.ndarray, rock: np.ndarray, count: int, block: Decomposition, comm: MPI.Intracomm) -> np.ndarray:

@@ -7,30 +7,47 @@ floor below or above it. Rules for points on the floor are those of contact_poin
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
+from fathometer.parallel.decomposition import Decomposition
 from fathometer.seismic.elastic.contact_closure import ROCK, WATER
 from fathometer.seismic.elastic.field_points import FieldPoints
 from fathometer.seismic.elastic.fields import BY_NAME
-from fathometer.seismic.elastic.floor_strip import LANES, moved
+from fathometer.seismic.elastic.floor_strip import OTHER_INERTIA, moved
 from fathometer.seismic.elastic.polynomials import POLYNOMIAL
 from fathometer.seismic.elastic.sloping_floor import IN_FLOOR, SlopingFloor
-from fathometer.seismic.waves.points import WEIGHTS, SincPoints, together
+from fathometer.seismic.waves.points import HALF_WIDTH, WEIGHTS, SincPoints, together, weights_bytes
+from fathometer.seismic.waves.recording import reaches
 
-_NEAR = LANES + WEIGHTS  # cells from the floor within which points follow it
+# Cells from the floor within which points follow it: beyond, no box reaches points that are moved or stand for other
+# than a cell, over columns that differ by a cell a cell at most. Floors are deep enough that these stay below the rules
+# of a free surface.
+_NEAR = OTHER_INERTIA + 2 * HALF_WIDTH
+
+
+def floor_point_bytes(cells: np.ndarray, fields: int, floor: SlopingFloor) -> int:
+    """Memory that columns of points near the floor take. cells: (n, 3) places in cells; fields: that each touches."""
+    near = np.abs(cells[:, 2] - floor.below(cells[:, 0], cells[:, 1])) < _NEAR
+    axes = sum(n > 1 for n in floor.depths.shape)  # that points may lie between columns of
+    return weights_bytes(int(near.sum()) * fields * WEIGHTS**axes)
 
 
 def follow_floor(
-    some: FieldPoints, cells: np.ndarray, floor: SlopingFloor, wet: np.ndarray | bool
+    some: FieldPoints, cells: np.ndarray, floor: SlopingFloor, wet: np.ndarray | bool, block: Decomposition | None
 ) -> list[FieldPoints]:
     """The points, those near the floor replaced by as many as the columns that they take, each of one column; of vz
     with points of the water in the floor, which has a field of its own.
 
     cells: (n, 3) places in cells of the points. wet: (n,) or one for all, whether points on the floor are the water's.
+    block: others than those that it concerns may stay as they are; None: none may.
     """
     points, name = some.points, some.field
     under = floor.below(cells[:, 0], cells[:, 1])
     near = np.abs(cells[:, 2] - under) < _NEAR
+    if block is not None:
+        near[near] = reaches(block, points.of(np.flatnonzero(near)))
     if not near.any():
         return [some]
     sides = floor.side_of(cells, wet)
@@ -92,7 +109,7 @@ def _down(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """First row, count and weights (n, WEIGHTS) along z of points in columns i, j, as far as `distance` (n,) from the
     floor."""
-    total = _NEAR + WEIGHTS
+    total = math.ceil(_NEAR) + WEIGHTS
     row, places = floor.points_of(name, side, i, j, total)
     start = np.clip(np.sum(places < distance[:, None], axis=1) - POLYNOMIAL // 2, 0, total - POLYNOMIAL)
     at = np.take_along_axis(places, start[:, None] + np.arange(POLYNOMIAL), 1)

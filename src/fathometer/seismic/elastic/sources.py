@@ -15,6 +15,7 @@ import numpy as np
 
 from fathometer.base.errors import InputError, naming
 from fathometer.grid.grid import Grid
+from fathometer.parallel.decomposition import Decomposition
 from fathometer.seismic.elastic.contact import SeaFloor
 from fathometer.seismic.elastic.field_points import FieldPoints
 from fathometer.seismic.elastic.fields import NORMAL, SHEAR, VELOCITIES
@@ -177,6 +178,7 @@ def source_points(
     corrected: bool,
     attenuates: bool = False,
     floor: SeaFloor | SlopingFloor | None = None,
+    block: Decomposition | None = None,
 ) -> tuple[list[FieldPoints], SourceSeries]:
     """Where a shot's source touches the fields, and the series of its columns.
 
@@ -185,6 +187,7 @@ def source_points(
         time: of the propagation. dtype: of the series. corrected: whether time dispersion is.
         attenuates: whether the medium does, somewhere.
         floor: of the sea, on which explosions are in the water, other sources in the rock.
+        block: that they are for; None: any.
     """
     cells = grid.to_cells(np.asarray(position, float) + sources.offset)
     forces = sources.fields[0] in FORCES
@@ -206,6 +209,7 @@ def source_points(
                     injecting=True,
                     attenuates=attenuates,
                     floor=floor,
+                    block=block,
                     wet=explosive[some],
                 )
             )

@@ -118,18 +118,24 @@ def select(block: Decomposition, points: SincPoints) -> tuple[np.ndarray, np.nda
     """Of points of a grid those that this rank takes lines for or records: their numbers, and the ranks that own their
     nearest cells. Of ranks that have parts of a row along z, the one with the nearest cell's takes its line."""
     owner = np.zeros(len(points.nearest), np.int64)
-    mine = np.ones(len(points.nearest), bool)
+    mine = reaches(block, points)
     for axis in range(3):
         ends = np.array([last for _, last in block.parts(axis)])
         part = np.minimum(np.searchsorted(ends, points.nearest[:, axis], "right"), len(ends) - 1)
         owner = owner * block.ranks[axis] + part
-        lo, hi = block.lo[axis], block.hi[axis]
-        if axis < 2:
-            mine &= (points.first[:, axis] < hi) & (points.first[:, axis] + points.count[:, axis] > lo)
-        else:
+        if axis == 2:
             mine &= part == block.coordinates[axis]
     numbers = np.flatnonzero(mine | (owner == block.rank))
     return numbers, owner[numbers]
+
+
+def reaches(block: Decomposition, points: SincPoints) -> np.ndarray:
+    """(n,) whether the block has columns of the points' boxes."""
+    out = np.ones(len(points.nearest), bool)
+    for axis in range(2):
+        first, end = points.first[:, axis], points.first[:, axis] + points.count[:, axis]
+        out &= (first < block.hi[axis]) & (end > block.lo[axis])
+    return out
 
 
 def room_for(comm: MPI.Intracomm, lines: int, itemsize: int) -> int:
