@@ -5,7 +5,7 @@ import pytest
 from elastic_seabeds import cut_cells, drawn, energy_of, excite, seabed, state_of
 from support import FULL
 
-from fathometer.seismic.elastic.contact_closure import ROCK, WATER, closure
+from fathometer.seismic.elastic.contact_closure import ROCK, STENCIL, WATER, closure
 from fathometer.seismic.elastic.fields import fields_of
 from fathometer.seismic.elastic.floor_strip import EDGE, LANES, OTHER_INERTIA, PARTS, columns, places, strip
 from fathometer.seismic.elastic.points import points_on
@@ -68,6 +68,27 @@ def test_columns_interpolate_cubics(side, half):
         assert some.inertia.min() > 0.3
         assert some.inertia.max() < 1.6
         np.testing.assert_allclose(some.inertia[at > OTHER_INERTIA], 1.0, atol=1e-12)
+
+
+def test_waves_of_two_cells_travel():
+    """Down a column, wherever in a cell the floor lies: slow ones would stay near it."""
+    lanes, waves = np.arange(LANES), (-1.0) ** np.arange(LANES)
+    nodes, half_points = columns(ROCK, False, True), columns(ROCK, True, False)
+    along = np.zeros((LANES, LANES))
+    along[:13, :14] = strip(ROCK).to_nodes
+    grid = sum(weight * np.eye(LANES, k=m - 1) for m, weight in enumerate(STENCIL))
+
+    def banded(weights):
+        """Matrices (PARTS, LANES, LANES)."""
+        out = np.zeros((PARTS, LANES, LANES))
+        for band in range(5):
+            to = lanes[(lanes + band - 2 >= 0) & (lanes + band - 2 < LANES)]
+            out[:, to, to + band - 2] = weights[:, to, band]
+        return out
+
+    parts = zip(nodes.scatter, (along, grid), half_points.gather, strict=True)
+    derivative = sum(banded(scatter) @ middle @ banded(gather) for scatter, middle, gather in parts) @ waves
+    assert np.abs(derivative[:, 2:12]).min() >= 0.25 * 2 * (9 / 8 + 1 / 24)
 
 
 @pytest.mark.parametrize(
