@@ -232,3 +232,15 @@ def test_force_and_velocity_change_places(one, other):
     there, back = recorded(one, other), recorded(other, one)
     assert np.abs(there).max() > 0
     np.testing.assert_allclose(there, back, atol=1e-10 * np.abs(there).max())
+
+
+@pytest.mark.parametrize("fall", [0.3, 0.47, 0.55])
+def test_the_largest_time_step_is_stable_over_a_zigzag(fall):
+    """Of two columns, in softer rock than there is."""
+    shape = (40, 1, 70)
+    depth = 35.2 + fall / 2 * (-1.0) ** np.arange(40)[:, None] + np.zeros(shape[:2])
+    bed = seabed(uniform(depth, shape, (1450.0, 60.0, 1100.0)), (10.0,) * 3, share=0.999)
+    assert fall - 0.07 < bed.floor.fall < fall + 0.01
+    excite(bed, ["vx", "vz", "sxx", "szz", "sxz"], shape)
+    bed.wave.advance(2000)
+    assert max(np.abs(bed.wave.field(name)).max() for name in ("vx", "vz")) < 1000
