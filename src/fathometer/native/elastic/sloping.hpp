@@ -13,8 +13,8 @@ namespace fathometer::elastic {
 
 constexpr int64_t floor_margin = 3; // columns of depths on each side of a block's own
 constexpr int64_t floor_parts = 128, strip_lanes = 16, strip_band = 5;
-constexpr int64_t strip_points = 14; // with values
-constexpr int64_t strip_rows = 14;   // of derivatives that are not the grid's
+constexpr int64_t strip_points = 14;                       // with values
+constexpr int64_t strip_rows = 14;                         // of derivatives that are not the grid's
 constexpr int64_t floor_window = 48, floor_alignment = 16; // cells of a row, at most: whole vectors
 
 // One value for each point of a strip.
