@@ -111,7 +111,7 @@ def test_depths_of_an_inclined_plane(degrees):
             continue
         floor, why = found_any(over(lambda x, y: 45.2 + fall * (x - 30) + 0 * y, sharp), pad=7)
         assert isinstance(floor, SlopingFloor), why
-        assert floor.told != sharp
+        assert floor.from_means != sharp
         assert np.abs(floor.depths[7:-7, 0] - exact).max() <= most
         assert np.abs(np.diff(floor.depths[:, 0])[8:-8] - fall).max() <= most
         assert np.ptp(floor.depths[:8]) == np.ptp(floor.depths[-8:]) == 0  # level in the layers

@@ -167,7 +167,7 @@ def read_earth(
 def _floor_notes(why: str, floor: SeaFloor | SlopingFloor | None) -> tuple[str, ...]:
     if why:
         return (f"sea floor: {why}: next to it errors are of first order in the size of cells",)
-    if isinstance(floor, SlopingFloor) and not floor.told:
+    if isinstance(floor, SlopingFloor) and not floor.from_means:
         return (
             "sea floor: cells of water or rock tell its depth to a cell: of the floors that fit, the one that bends "
             "least is taken (means of both media in the cells that it cuts tell it to a part of a cell)",

@@ -44,8 +44,8 @@ class SlopingFloor:
         depths: (nx, ny) float64, in cells from the first node on, at the columns of nodes.
         water, rock: (nx, ny) int64: of each column the last node that is of water alone, the first of rock alone.
         steepest, fall: most from a column to the next, in degrees and in cells.
-        told: whether the model tells its depths to a part of a cell.
-        on_it: cells from it within which points are on it.
+        from_means: whether means in the cells that it cuts tell its depths.
+        tolerance: cells from it within which points are on it.
     """
 
     depths: np.ndarray
@@ -53,8 +53,8 @@ class SlopingFloor:
     rock: np.ndarray
     steepest: float
     fall: float
-    told: bool
-    on_it: float
+    from_means: bool
+    tolerance: float
 
     def at(self, offset: tuple[float, float], i: np.ndarray, j: np.ndarray) -> np.ndarray:
         """Depth of columns i, j of a field; offset: 0 or half a cell along x and y. Beyond the grid it is level."""
@@ -90,7 +90,7 @@ class SlopingFloor:
     def side_of(self, cells: np.ndarray, wet: np.ndarray | bool) -> np.ndarray:
         """(n,) WATER or ROCK at places (n, 3) in cells; wet: (n,) whether on the floor it is the water's."""
         above = self.below(cells[:, 0], cells[:, 1]) - cells[:, 2]
-        return np.where(above > np.where(wet, -self.on_it, self.on_it), WATER, ROCK)
+        return np.where(above > np.where(wet, -self.tolerance, self.tolerance), WATER, ROCK)
 
     def first_rock(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
         """The first row of rock alone of columns of nodes."""
