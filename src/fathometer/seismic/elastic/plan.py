@@ -102,7 +102,7 @@ def _floor_notes(values: dict[str, np.ndarray], grid: Grid) -> tuple[str, ...]:
         f"lies close to a node, {low:.4g} m deep" if np.ptp(rock) == 0 else f"slopes, from {low:.4g} to {high:.4g} m"
     )
     return (
-        f"the sea floor {where}: where columns move to it a step takes two to three times as long, and over soft rock "
+        f"the sea floor {where}: where columns move to it a step takes two to four times as long, and over soft rock "
         "there are up to 1.6 times as many, which is not counted here",
     )
 
