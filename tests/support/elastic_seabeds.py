@@ -118,6 +118,18 @@ def state_of(bed, names):
     return state | ({IN_FLOOR: bed.wave.in_floor.copy()} if isinstance(bed.floor, SlopingFloor) else {})
 
 
+def energies(bed, shape, steps=40):
+    """Of a wave that begins with anything that the media bear, after the first step."""
+    names, total = energy_of(bed, shape)
+    excite(bed, names, shape)
+    totals = []
+    for _ in range(steps):
+        before = state_of(bed, names)
+        bed.wave.advance(1)
+        totals.append(total(before))
+    return totals[1:]
+
+
 def energy_of(bed, shape):
     """A function of fields before a step; kinetic energy is the product of velocities before it and after."""
     wave, medium, floor = bed.wave, bed.medium, bed.floor

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from elastic_seabeds import cut_cells, drawn, energy_of, excite, seabed, state_of
+from elastic_seabeds import cut_cells, drawn, energies, energy_of, excite, seabed, state_of
 from support import FULL
 
 from fathometer.seismic.elastic.contact_closure import ROCK, STENCIL, WATER, closure
@@ -99,19 +99,13 @@ def test_energy_is_kept_over_a_floor_that_slopes(shape, degrees, bend):
     """Rock that differs from cell to cell, water that differs from column to column."""
     bed = seabed(drawn(shape, sloping(shape, *degrees, bend)), (10.0, 11.0, 9.0))
     assert isinstance(bed.floor, SlopingFloor)
-    names, total = energy_of(bed, shape)
-    excite(bed, names, shape)
-    totals = []
-    for _ in range(40):
-        before = state_of(bed, names)
-        bed.wave.advance(1)
-        totals.append(total(before))
+    totals = energies(bed, shape)
     assert np.abs(bed.wave.in_floor).max() > 0
-    assert np.ptp(totals[1:]) <= 1e-12 * totals[1]
+    assert np.ptp(totals) <= 1e-12 * totals[0]
 
 
 def test_energy_is_kept_for_twenty_thousand_steps():
-    """Over a rough floor, up to 29 degrees steep, random cells."""
+    """Over a rough floor, up to 23 degrees steep, random cells."""
     shape = (60, 1, 70)
     random = np.random.default_rng(4)
     rough = sum(random.standard_normal() * np.sin(0.2 * n * np.arange(60) + n) / n for n in range(1, 8))[:, None]

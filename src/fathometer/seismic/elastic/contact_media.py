@@ -98,7 +98,8 @@ def set_contact(medium: Medium, sides: PlaneSides, lo: Index3, dt: float) -> Non
             medium.buoyancy[axis][:, :, row] = 2 * dt / (sides.of("density", side, row) + beside)
         medium.buoyancy["vz"][:, :, row] = dt / _inertia(sides, row)
         for name in of_dimension(SHEAR, flat):
-            medium.shear[name][:, :, row] = dt * hard * _shear(sides, name, row)
+            shear = shear_of_rock(sides, name, row) if row > floor.last else 0.0  # none in the water and in the floor
+            medium.shear[name][:, :, row] = dt * hard * shear
 
 
 def _inertia(sides: PlaneSides, row: int) -> np.ndarray:
@@ -112,10 +113,8 @@ def _inertia(sides: PlaneSides, row: int) -> np.ndarray:
     return np.asarray((sides.of("density", side, row) + sides.of("density", side, row + 1)) / 2)
 
 
-def _shear(sides: PlaneSides, name: str, row: int) -> np.ndarray | float:
-    """Harmonic mean of four nodes of rock; 0 in the water and in the floor."""
-    if row <= sides.floor.last:
-        return 0.0
+def shear_of_rock(sides: Sides, name: str, row: Row) -> np.ndarray:
+    """mu (nx, ny) at the points of a shear stress in a row: the harmonic mean of four nodes of rock."""
     first, second = BESIDE[name[1]], BESIDE[name[2]]
     corner = (first[0] + second[0], first[1] + second[1])
     below = row + (name[2] == "z")

@@ -59,7 +59,7 @@ def homogeneous(
         array(dt * (p_modulus - 2 * mu)),
         {name: array(dt * mu) for name in of_dimension(SHEAR, flat)},
         relaxation,
-        np.full((nx, ny), dt / DENSITY, dtype),
+        None if floor is None else np.full((nx, ny), dt / DENSITY, dtype),
     )
     scheme = Scheme(dt, REACH, dtype, MultiaxialPml(width), free_surface, VP, FREQUENCY)
     grid = Grid(shape, (SPACING,) * 3)

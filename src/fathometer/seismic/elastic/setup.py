@@ -44,7 +44,7 @@ from fathometer.seismic.setup.checks import check_amplitude, time_step
 from fathometer.seismic.setup.fair_cuts import Shares, Work
 from fathometer.seismic.setup.grazing import peak_frequency
 from fathometer.seismic.setup.setup import MODELLING_ADVICE, Setup
-from fathometer.seismic.setup.survey_layout import SurveyHeaders
+from fathometer.seismic.setup.survey_layout import SurveyHeaders, distinct_positions
 from fathometer.seismic.survey import PmlTable, Survey
 from fathometer.seismic.traces.time_axis import TimeAxis
 from fathometer.seismic.waves.boundary import MultiaxialPml
@@ -183,12 +183,8 @@ def _floor_point_bytes(layout: ElasticLayout, floor: SlopingFloor) -> int:
     """Of the receivers of the shot that has most."""
     normal = len(of_dimension(NORMAL, layout.grid.two_dimensional))
     recorded = sum(normal if name == PRESSURE else 1 for name in layout.components)
-    seen: dict[bytes, int] = {}
-    for shot in layout.acquisition.shots:
-        key = shot.receivers.tobytes()
-        if key not in seen:
-            seen[key] = floor_point_bytes(layout.grid.to_cells(shot.receivers), recorded, floor)
-    return max(seen.values(), default=0)
+    _, *spreads = distinct_positions(layout.acquisition)
+    return max((floor_point_bytes(layout.grid.to_cells(spread), recorded, floor) for spread in spreads), default=0)
 
 
 def _boundary(layout: ElasticLayout, earth: ElasticEarth) -> MultiaxialPml:

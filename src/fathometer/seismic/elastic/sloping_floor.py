@@ -73,19 +73,9 @@ class SlopingFloor:
     def below(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Depth at places in cells, linear between columns."""
         i, j = np.floor(x).astype(int), np.floor(y).astype(int)
-        zero, one = np.zeros_like(i), np.ones_like(i)
         a, b = x - i, y - j
-        return np.asarray(
-            sum(
-                share * self.at((0.0, 0.0), i + di, j + dj)
-                for di, dj, share in (
-                    (zero, zero, (1 - a) * (1 - b)),
-                    (one, zero, a * (1 - b)),
-                    (zero, one, (1 - a) * b),
-                    (one, one, a * b),
-                )
-            )
-        )
+        shares = ((0, 0, (1 - a) * (1 - b)), (1, 0, a * (1 - b)), (0, 1, (1 - a) * b), (1, 1, a * b))
+        return np.asarray(sum(share * self.at((0.0, 0.0), i + di, j + dj) for di, dj, share in shares))
 
     def side_of(self, cells: np.ndarray, wet: np.ndarray | bool) -> np.ndarray:
         """(n,) WATER or ROCK at places (n, 3) in cells; wet: (n,) whether on the floor it is the water's."""

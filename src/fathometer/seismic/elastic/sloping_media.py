@@ -11,7 +11,7 @@ from fathometer.grid.grid import Grid
 from fathometer.parallel.decomposition import Index3
 from fathometer.seismic.elastic.attenuation import Attenuation
 from fathometer.seismic.elastic.contact_closure import ROCK, WATER
-from fathometer.seismic.elastic.contact_media import BESIDE, Row, Sides
+from fathometer.seismic.elastic.contact_media import BESIDE, Row, Sides, shear_of_rock
 from fathometer.seismic.elastic.fields import BY_NAME, SHEAR, VELOCITIES, of_dimension
 from fathometer.seismic.elastic.medium import Medium
 from fathometer.seismic.elastic.sloping_floor import SlopingFloor
@@ -85,19 +85,9 @@ def set_sloping_contact(medium: Medium, sides: SlopingSides, dt: float) -> Mediu
         first = sides.rows(name)
         for step in range(-_AROUND + 1, _AROUND):
             row = first + step
-            mu = _shear(sides, name, row) if step + half > 0 else np.zeros(sides.shape)
+            mu = shear_of_rock(sides, name, row) if step + half > 0 else np.zeros(sides.shape)
             number = np.clip(row - nodes + _AROUND, 0, 2 * _AROUND)  # the relaxation is that of the node
             hard = np.take_along_axis(hardness, number[..., None], 2)[..., 0]
             medium.shear[name][(*own, row)] = dt * hard * mu
     in_floor = dt / sides.of("density", WATER, nodes)
     return replace(medium, water_in_floor=np.ascontiguousarray(in_floor, medium.p_modulus.dtype))
-
-
-def _shear(sides: SlopingSides, name: str, row: np.ndarray) -> np.ndarray:
-    """Harmonic mean of four nodes of rock."""
-    first, second = BESIDE[name[1]], BESIDE[name[2]]
-    corner = (first[0] + second[0], first[1] + second[1])
-    below = row + (name[2] == "z")
-    four = [(row, (0, 0)), (row, first), (below, second), (below, corner)]
-    compliances = [1 / sides.of("mu", ROCK, at, shift) for at, shift in four]
-    return np.asarray(4 / np.sum(compliances, axis=0))
