@@ -183,24 +183,34 @@ def _find_sloping(
     inside = tuple(slice(before, n - after) for n, (before, after) in zip((nx, ny), grid.pad[:2], strict=True))
     found, told = _between(rock[inside], share[inside], comm)
     depths = np.pad(found, [tuple(pair) for pair in grid.pad[:2]], mode="edge")  # level in the layers
-    falls = [np.abs(np.diff(depths, axis=axis, append=depths.take([-1], axis))) for axis in range(2)]
-    cells = np.hypot(*falls)
-    slopes = np.hypot(*(falls[axis] * grid.spacing[2] / grid.spacing[axis] for axis in range(2)))
-    fall, steepest = float(cells.max()), math.degrees(math.atan(float(slopes.max())))
-    if fall > STEEPEST_CELLS or steepest > STEEPEST:
-        worst = slopes if steepest > STEEPEST else cells
-        column = np.unravel_index(np.argmax(worst), worst.shape)
-        x, y = (grid.origin[axis] + grid.spacing[axis] * (column[axis] - grid.pad[axis][0]) for axis in range(2))
-        where = f"x {x:g} m" if grid.two_dimensional else f"x {x:g}, y {y:g} m"
-        return None, (
-            f"it falls by {steepest:.0f} degrees, {fall:.1f} cells from a column to the next, at {where} (up to "
-            f"{STEEPEST:g} degrees and {STEEPEST_CELLS:g} cell there are derivatives that follow it)"
-        )
+    fall, steepest, why = _steepness(depths, grid)
+    if why:
+        return None, why
     above, below = math.floor(depths.min()), depth - 2 - math.floor(depths.max())
     if not _fits(above, math.floor(depths.max()), grid):
         return None, f"it has {above + 1} cells above it and {below + 1} below"
     water = rock - (_CORNER if told else 1)
     return SlopingFloor(depths, water, rock, steepest, fall, told, _ON_TOLD if told else _ON_FOUND), ""
+
+
+def _steepness(depths: np.ndarray, grid: Grid) -> tuple[float, float, str]:
+    """How much a floor falls at most from a column to the next, in cells and in degrees, and why that is too much, or
+    ""."""
+    falls = [np.abs(np.diff(depths, axis=axis, append=depths.take([-1], axis))) for axis in range(2)]
+    cells = np.hypot(*falls)
+    slopes = np.hypot(*(falls[axis] * grid.spacing[2] / grid.spacing[axis] for axis in range(2)))
+    fall, steepest = float(cells.max()), math.degrees(math.atan(float(slopes.max())))
+    why = ""
+    if fall > STEEPEST_CELLS or steepest > STEEPEST:
+        worst = slopes if steepest > STEEPEST else cells
+        column = np.unravel_index(np.argmax(worst), worst.shape)
+        x, y = (grid.origin[axis] + grid.spacing[axis] * (column[axis] - grid.pad[axis][0]) for axis in range(2))
+        where = f"x {x:g} m" if grid.two_dimensional else f"x {x:g}, y {y:g} m"
+        why = (
+            f"it falls by {steepest:.0f} degrees, {fall:.1f} cells from a column to the next, at {where} (up to "
+            f"{STEEPEST:g} degrees and {STEEPEST_CELLS:g} cell there are derivatives that follow it)"
+        )
+    return fall, steepest, why
 
 
 def _between(rock: np.ndarray, share: np.ndarray, comm: MPI.Intracomm) -> tuple[np.ndarray, bool]:
