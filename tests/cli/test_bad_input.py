@@ -217,6 +217,12 @@ VALUES = [
         '[model] vp … 1200 of 1200 cells … 300 to 9000 m/s (from 2 to 2.5 … units = "m/s" right? … "km/s"',
         prepare=save("vp.npy", velocity() / 1000),
     ),
+    Case(
+        "m/s that the file calls km/s",
+        '[model] vp … vp.rsf): … (from 2e+06 … the file says km/s: is that right? … as "m/s" they are',
+        RSF,
+        rsf(label1="z", label2="x", unit="km/s"),
+    ),
     Case("m/s read as km/s", '[model] vp … (from 2e+06 … units = "km/s" right?', {"model.units": "km/s"}),
     Case(
         "m/s read as slowness squared",

@@ -290,6 +290,11 @@ def test_nothing_is_overwritten_without_being_asked():
         (("survey", "vp.npy", "eps.npy"), "eps.npy has 3 x 30 cells, vp (vp.npy) has 40 x 30; allowed: the same shape"),
         (("survey", "vel.rsf", "delta.rsf"), "[model] spacing: delta.rsf says 20 m along x, vel.rsf says 10 m"),
         (("survey", "vp=km.npy", "vs=ms.rsf"), "[model] units: found km/s, but ms.rsf says m/s; allowed: the same"),
+        (
+            ("survey", "vp=quick.rsf"),
+            "quick.rsf: says km/s, and holds values from 2e+06 to 2.5e+06 m/s then; allowed: 300 to 9000 m/s; as "
+            '"m/s" they are 2000 to 2500 m/s',
+        ),
         (("survey", "far.rsf", "recorded.segy"), "recorded.segy has sources and receivers at x from 0 to 390 m"),
         (("survey", "vel.rsf", "rec.csv"), "rec.csv: found receivers at x from 5000 to 6000 m, all outside the model"),
         (("survey", "nan.npy"), "nan.npy: found NaN or infinity in 1 cells"),
@@ -316,6 +321,7 @@ def test_bad_input(words, told):
     rsf("far.rsf", velocity(), origin=1e5)
     rsf("feet.rsf", velocity() * 3, unit="ft/s")
     rsf("ms.rsf", velocity() / 2, unit="m/s")
+    rsf("quick.rsf", velocity(), unit="km/s")
     np.save("km.npy", velocity() / 1000)
     np.save("eps.npy", velocity()[:3] * 0)
     np.save("other.npy", velocity() * 100)

@@ -57,6 +57,7 @@ class Domains(InputFile):
         ({"boundary": "wrong"}, '[domain] boundary: found "wrong"; allowed: "periodic" or "closed"'),
         ({"boundary": 3}, '[domain] boundary: found 3; allowed: "periodic" or "closed"'),
         ({"depth": "automatc"}, '"automatic" or a number; did you mean "automatic"?'),
+        ({"boundary": ["peri", "odic"]}, 'allowed: "periodic" or "closed"; did you mean "periodic"?'),
         ({"kept": ["height", "sped"]}, 'allowed: a list of height, speed; did you mean "speed"?'),
         ({"side": {"kind": "opne"}}, 'side.kind: found "opne"; allowed: "open" or "periodic" or "wall"; did you mean '
         '"open"?'),

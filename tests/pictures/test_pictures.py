@@ -563,6 +563,14 @@ def test_a_volume_of_amplitudes_says_how_it_is_shown(display, colours, words):
     assert (deep / shallow > 0.6) == balanced
 
 
+@pytest.mark.parametrize("display", [Display(gain="balance"), Display(clip=90.0), Display("red-white-blue")])
+def test_a_display_of_amplitudes_where_there_are_none_is_refused(tmp_path, display):
+    np.save(tmp_path / "v.npy", np.linspace(1500.0, 2500.0, 60).reshape(10, 6))
+    with pytest.raises(InputError, match=r"found with v\.npy, whose values are 1500 to 2500 where they are drawn"):
+        picture_of(tmp_path / "v.png", "v.npy", tmp_path, display=display)
+    assert not (tmp_path / "v.png").exists()
+
+
 def test_very_large_and_small_amplitudes_have_their_power_of_ten_in_the_label():
     values = 3e-7 * np.sin(np.arange(200.0)).reshape(20, 1, 10)
     grid = grid_of(values.shape, (10.0,) * 3, (0.0,) * 3)

@@ -103,6 +103,9 @@ def _written(place: Place, value: Any, field: FieldInfo) -> str:
         return f'; did you mean {{kind = "{value}"}}?'
     if isinstance(value, Mapping) and words.startswith("a list of tables"):
         return f"; a table of a list is written [[{_dotted(place)}]]"
+    if isinstance(value, list) and value and all(isinstance(one, str) for one in value):
+        joined = "".join(value)
+        return f'; did you mean "{joined}"?' if joined in choices(field.annotation, field.metadata) else ""
     if isinstance(value, list) and value and all(isinstance(one, Mapping) for one in value) and models:
         return f"; it is one table, written [{_dotted(place)}]"
     return ""

@@ -6,6 +6,7 @@ An image is drawn in grey, or in red, white and blue, and the velocity beside or
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fathometer.base.display import Display
+from fathometer.base.errors import InputError
 from fathometer.pictures import sheet
 from fathometer.pictures.colours import (
     CLIP_PERCENTILE,
@@ -47,7 +49,8 @@ def volume_figure(
     """The figure of one volume, whose values on a plane are those that `slicer` returns; at: x, y, z in m.
 
     Amplitudes, which have both signs to about the same extent, are drawn in grey or by `display`, clipped, and the
-    labels say how; other values in colour from the smallest to the largest.
+    labels say how; other values in colour from the smallest to the largest. InputError for a display of amplitudes
+    where there are none.
     """
     display = display or Display()
     planes = planes_of(grid, at)
@@ -60,8 +63,13 @@ def volume_figure(
             layer = _amplitudes(planes, parts, everywhere, display, label)
             words = gain_words(display.gain, display.clip or CLIP_PERCENTILE, "time" if labels.in_time else "depth")
             labels = labels.noted(f"{words}; {SIGNS[display.colours]}")
-        else:
+        elif replace(display, cube=False) == Display():
             layer = Layer(parts, property_colours(), (low, high), smooth=False, label=labels.label)
+        else:
+            raise InputError(
+                f"--gain, --clip and --colours: found with {labels.title}, whose values are {low:g} to {high:g} where "
+                "they are drawn; allowed: of amplitudes, which have both signs to about the same extent"
+            )
         if display.cube and len(planes) == 3:
             return lay_out_cube(grid, planes, layer, labels)
         return lay_out(grid, planes, [layer], labels)

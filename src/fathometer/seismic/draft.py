@@ -19,7 +19,7 @@ from fathometer.seismic.model.axes import assumed_axes
 from fathometer.seismic.model.axis_order import depth_first, order_note
 from fathometer.seismic.model.earth import EarthFiles
 from fathometer.seismic.model.limits import FASTEST, SLOWEST
-from fathometer.seismic.model.velocity_units import known_units, metres_per_second
+from fathometer.seismic.model.velocity_units import fitting_units, known_units, metres_per_second
 from fathometer.seismic.physics import of_command
 from fathometer.seismic.shots.position_tables import RECEIVER_COLUMNS, SOURCE_COLUMNS, PositionTable, read_positions
 from fathometer.seismic.survey import survey_of
@@ -258,8 +258,16 @@ def _axes(opened: Mapping[str, Any], keys: Mapping[str, Found]) -> Found | None:
 
 
 def _units(found: VolumeDescription, file: GivenFile) -> dict[str, Found]:
-    """The key units of velocities, where their file does not say them."""
-    if found.unit is not None and known_units(found.unit):
+    """The key units of velocities, where their file does not say them. InputError where it cannot be right."""
+    if stated := known_units(found.unit):
+        with np.errstate(divide="ignore", invalid="ignore"):  # of slowness
+            ends = metres_per_second(np.array([found.values.minimum, found.values.maximum]), stated)
+        low, high = ends.min(), ends.max()
+        if not SLOWEST <= low <= high <= FASTEST:
+            raise InputError(
+                f"{file.reference}: says {stated}, and holds values from {low:g} to {high:g} m/s then; allowed: "
+                f"{SLOWEST:g} to {FASTEST:g} m/s{fitting_units(low, high, stated)}"
+            )
         return {}
     by_values = _units_by_values(found)
     if found.unit:

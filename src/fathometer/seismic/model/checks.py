@@ -35,7 +35,7 @@ class ModelChecks:
     Attributes:
         survey: the survey file, for messages. units: of a velocity (vp, vs) in its file.
         source: the name of a property (vp, epsilon, delta) with its file, for messages.
-        given: [model] units; None: left out.
+        given: [model] units; None: left out. doubt: what the message about velocities out of range asks.
     """
 
     survey: str
@@ -45,6 +45,7 @@ class ModelChecks:
     block: Decomposition
     comm: MPI.Intracomm
     given: str | None = None
+    doubt: str = ""
 
     @property
     def own(self) -> Box:
@@ -79,11 +80,11 @@ class ModelChecks:
         high = allreduce(self.comm, float(np.max([most for _, most in ends], initial=-np.inf)), "MAX")
         count, first = self.count_and_first(by_planes(lambda v: ~((v >= slowest) & (v <= fastest)), bool, part))
         if count:
+            units = self.units("vp")
             raise InputError(
                 f"{self.survey}: {self.source('vp')}: {count} of {self.cells} cells lie outside "
-                f"{slowest:g} to {fastest:g} m/s (from {low:g} to {high:g} m/s when read as {self.units('vp')}), first "
-                f'at {first}; is [model] units = "{self.units("vp")}" right? allowed: "m/s", {OTHERS}'
-                f"{fitting_units(low, high, self.units('vp'))}"
+                f"{slowest:g} to {fastest:g} m/s (from {low:g} to {high:g} m/s when read as {units}), first at "
+                f'{first}; {self.doubt} allowed: "m/s", {OTHERS}{fitting_units(low, high, units)}'
             )
         return low
 

@@ -29,7 +29,7 @@ from fathometer.seismic.model.file_grid import assumed, file_axes, file_grid
 from fathometer.seismic.model.placement import placement_of, world_of_keys
 from fathometer.seismic.model.property_units import factor_of, per_cent_note
 from fathometer.seismic.model.silent_files import silent_notes
-from fathometer.seismic.model.velocity_units import hard_note, metres_per_second, unit_notes, units_of
+from fathometer.seismic.model.velocity_units import hard_note, metres_per_second, unit_doubt, unit_notes, units_of
 from fathometer.seismic.model.weak_epsilon import WeakEpsilon, strengthened
 from fathometer.seismic.survey import Survey
 from fathometer.seismic.survey.model import PROPERTIES
@@ -279,7 +279,9 @@ class EarthFiles:
 
     def checks(self, grid: Grid, block: Decomposition, comm: MPI.Intracomm) -> ModelChecks:
         """Checks of arrays on a block of the padded grid."""
-        return ModelChecks(self._name, self._units_of, self._source, grid, block, comm, self._keys.units)
+        volume, given = self._volumes.get("vp"), f'[model] units = "{self._units_of("vp")}"'
+        doubt = f"is {given} right?" if volume is None else unit_doubt(volume.info, given)
+        return ModelChecks(self._name, self._units_of, self._source, grid, block, comm, self._keys.units, doubt)
 
     def parts(self, grid: Grid, block: Decomposition, comm: MPI.Intracomm) -> dict[str, np.ndarray]:
         """Collective. Arrays by name: vp (m/s), and epsilon and delta where the model is VTI, with epsilon >= delta

@@ -81,6 +81,12 @@ def hard_note(key: str, path: object, least: float) -> tuple[str, ...]:
     return (f'{path} has no velocity below {least:g} m/s, and no unit: if its values are in feet, {key} is "ft/s"',)
 
 
+def unit_doubt(info: VolumeInfo, given: str) -> str:
+    """What a message asks about a file's velocities that are none of rocks; given: how its unit is given as a key or an
+    option. What the file says itself is obeyed or refused, and nothing overrules it."""
+    return f"is {given} right?" if known_units(info.unit) is None else f"the file says {info.unit}: is that right?"
+
+
 def fitting_units(low: float, high: float, given: str) -> str:
     """The end of a message about velocities from `low` to `high` (m/s) as read in the unit `given`: the units in which
     the same numbers would be velocities of rocks and water; "" where there are none.

@@ -18,7 +18,15 @@ from fathometer.seismic.model.means import SLOWNESS_SQUARED
 from fathometer.seismic.model.placement import WORDS, Placement, placement_of
 from fathometer.seismic.model.prepare.extent import along
 from fathometer.seismic.model.prepare.request import PreparationRequest
-from fathometer.seismic.model.velocity_units import OTHERS, hard_note, metres_per_second, unit_notes, units_of
+from fathometer.seismic.model.velocity_units import (
+    OTHERS,
+    fitting_units,
+    hard_note,
+    metres_per_second,
+    unit_doubt,
+    unit_notes,
+    units_of,
+)
 from fathometer.storage.volumes.formats.segy_volume import SegyVolume
 from fathometer.storage.volumes.place import EAST, Place, World
 from fathometer.storage.volumes.volume import Volume
@@ -193,7 +201,9 @@ class InputVolume:
             slowest, fastest = velocity_range(self._given)
             wrong = ~((values >= slowest) & (values <= fastest))
             if wrong.any():
-                allowed = f"{slowest:g} to {fastest:g} m/s; is --units {self.units} right? known: {OTHERS}"
+                ends = float(np.nanmin(values)), float(np.nanmax(values))
+                doubt = unit_doubt(self._volume.info, f"--units {self.units}")
+                allowed = f"{slowest:g} to {fastest:g} m/s; {doubt} known: {OTHERS}{fitting_units(*ends, self.units)}"
                 raise InputError(self._message(wrong, box, values, "no velocities", allowed))
             if self._assumed and depth_first(self._volume, lambda part: metres_per_second(part, self.units)):
                 raise InputError(
