@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from cli_support import clean_environment, program
+from cli_support import clean_environment, heed_signals, program
 from paths import ROOT
 
 BARE = ROOT / "tools" / "bare.sh"
@@ -113,7 +113,9 @@ def test_nothing_is_left_of_a_bare_root_that_is_killed(tmp_path, when, how):
     own = str(tmp_path)  # in the words of all that makes the root, and of what runs in it
     words = [BARE, "sh", "-c", f"sh -c 'sleep 12345; : {own}' & sleep 12345; : {own}"]
     environ = os.environ | {"TMPDIR": own}
-    process = subprocess.Popen(words, env=environ, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    process = subprocess.Popen(
+        words, env=environ, stderr=subprocess.PIPE, text=True, start_new_session=True, preexec_fn=heed_signals
+    )
     assert process.stderr is not None
     for line in process.stderr:
         if when in line:
