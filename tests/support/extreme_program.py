@@ -96,7 +96,7 @@ def _elastic(folder: Path) -> dict[str, Any]:
 
 
 def _ocean(folder: Path) -> dict[str, Any]:
-    return ocean_inputs.ocean_values(time__steps=3)
+    return ocean_inputs.ocean_values(time__steps=3, **ocean_inputs.LIVELY)
 
 
 def _flow(folder: Path) -> dict[str, Any]:

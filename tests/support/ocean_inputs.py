@@ -15,6 +15,17 @@ BASE: dict[str, Any] = {
     "bathymetry": {"kind": "flat"},
     "time": {"step": 600.0, "steps": 10},
 }
+LIVELY: dict[str, Any] = {  # further keys: wind, fronts, restoring, a ridge
+    "bathymetry": {"kind": "ridge", "height": 150.0, "width": 0.2},
+    "rotation": {"f": 1e-4, "beta": 2e-11},
+    "mixing": {"viscosity": 1e3, "diffusivity": 100.0, "bottom_drag": "linear", "drag_coefficient": 1e-4},
+    "initial": {"temperature": {"surface": {"south": 20.0, "north": 10.0}, "deep": 4.0, "scale": 100.0}},
+    "forcing": {
+        "wind": {"kind": "double-gyre", "amplitude": 0.1},
+        "salinity": {"timescale": 1e6, "target": 36.0},
+        "heat_flux": 100.0,
+    },
+}
 SPHERE = {"kind": "sphere", "cells": [36, 30], "spacing": [10.0, 5.0], "origin": [0.0, -75.0], "periodic": True}
 SPHERE |= {"levels": [50.0, 100.0, 150.0]}
 

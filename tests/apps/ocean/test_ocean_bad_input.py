@@ -48,13 +48,20 @@ def refused(tmp_path, words, call):
         ({"bathymetry": {"kind": "slope"}}, r"\[bathymetry\] shallow: missing; needed: a number from 0 to 1"),
         ({"rotation__rate": 1e-4}, r"\[rotation\] rate: found on a plane; allowed: f, beta, y0"),
         ({"rotation__f": 1e-4, "grid": SPHERE}, r"\[rotation\] f: found on a sphere; allowed: rate"),
-        ({"water__density": 0.0}, r"\[water\] density: found 0.0; allowed: a number from 0.1 to 50000 \(kg/m³\)"),
+        ({"water__density": 0.0}, r"\[water\] density: found 0.0; allowed: a number from 100 to 25000 \(kg/m³\)"),
+        ({"water__density": 1.026}, r"density: found 1.026; allowed: a number from 100"),
+        (
+            {"water__equation_of_state": "wright", "water__expansion": 2e-4},
+            r'\[water\] expansion: found with equation_of_state = "wright"; allowed: with "linear"',
+        ),
+        ({"forcing__specific_heat": 4.0}, r"specific_heat: found 4.0; allowed: a number from 100"),
+        ({"initial__temperature": 283.15}, r"\[initial\] temperature: found 283.15; allowed: a number from -60 to 150"),
         ({"water__equation_of_state": "teos"}, '"linear" or "wright"'),
         ({"mixing__viscosity": -1.0}, r"\[mixing\] viscosity: found -1.0; allowed: a number from 0 to 1e\+08 \(m²/s\)"),
         ({"mixing__viscosty": 1.0}, "did you mean viscosity"),
         ({"mixing__bottom_drag": "linear"}, r"\[mixing\] drag_coefficient: missing; needed with bottom_drag"),
         ({"mixing__drag_coefficient": 1e-3}, r'drag_coefficient: found with bottom_drag = "none"; allowed'),
-        ({"initial__temperature": "warm"}, r'\[initial\] temperature: found "warm"; allowed: a number from -100'),
+        ({"initial__temperature": "warm"}, r'\[initial\] temperature: found "warm"; allowed: a number from -60'),
         ({"initial__temperature": PROFILE | {"file": "t.npy"}}, "temperature: surface, file: found both of them"),
         ({"initial__temperature": {"deep": 1.0, "scale": 2.0}}, "temperature: surface, file: found neither"),
         (
@@ -194,7 +201,7 @@ CASE_PROBLEMS = {
     "target that is none": (
         {"forcing__salinity": {"timescale": 1e6, "target": {"file": "target.npy"}}},
         {"target": depths(x5y5=np.nan)},
-        r"\[forcing\] salinity.target: found nan in 1 cell 5, 5 \(x, y\); allowed: salinities, up to 1000",
+        r"\[forcing\] salinity.target: found nan in 1 cell 5, 5 \(x, y\); allowed: salinities, up to 500",
     ),
     "temperature of another shape": (
         {"initial__temperature": {"file": "t.npy"}},

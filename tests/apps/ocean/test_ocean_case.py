@@ -119,6 +119,55 @@ def test_a_depth_becomes_the_nearest_number_of_levels(tmp_path, least, expected)
     assert np.array_equal(again, levels)
 
 
+@pytest.mark.parametrize(("depth", "told"), [(1.0, "hold 50 times"), (280.0, None), (60.0, "hold 0.833 times")])
+def test_depths_that_whole_levels_do_not_hold_are_told(tmp_path, depth, told):
+    _, notes = grid_of(ocean(tmp_path, bathymetry={"kind": "flat", "depth": depth}, grid__levels=[50.0, 100.0, 150.0]))
+    assert [told is not None and told in note for note in notes] == [True] * (told is not None)
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        (
+            {"bathymetry": {"kind": "ridge", "height": 100.0, "width": 1e-6, "position": 0.51}},
+            "width: found 1e-06, a ri",
+        ),
+        (
+            {"initial__surface_height": {"kind": "gaussian", "amplitude": 1.0, "centre": [1e8, 1e8], "radius": 1e3}},
+            "surface_height: found a hill of 1 m of which cells of water have 0 m at most",
+        ),
+    ],
+)
+def test_what_lies_between_the_cells_or_beyond_them_is_refused(tmp_path, changes, told):
+    with pytest.raises(InputError, match=told):
+        case_of(ocean(tmp_path, **changes))
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({}, None),
+        ({"initial__salinity": 0.0}, None),
+        ({"initial__salinity": 0.035}, "found up to 0.035; salinity is in g/kg"),
+        ({"water__equation_of_state": "wright"}, None),
+        (
+            {"water__equation_of_state": "wright", "initial__salinity": 400.0},
+            "salinity: found 400 to 400; the equation of Wright (1997) was fitted from 28 to 38",
+        ),
+        (
+            {
+                "water__equation_of_state": "wright",
+                "initial__temperature": {"surface": 40.0, "deep": 4.0, "scale": 99.0},
+            },
+            "temperature: found 4 to 40 °C; the equation of Wright",
+        ),
+    ],
+)
+def test_water_that_is_none_of_the_sea_is_told(tmp_path, changes, told):
+    notes = [note for note in case_of(ocean(tmp_path, mixing__viscosity=1.0, **changes)).notes if "[initial]" in note]
+    assert [told is not None and told in note for note in notes] == [True] * (told is not None)
+
+
 def test_masks_deep_cells_isolated_cells_and_basins(tmp_path):
     depth = np.full((12, 8), 900.0)
     depth[5, :] = np.nan  # land, as many files have it
@@ -129,7 +178,11 @@ def test_masks_deep_cells_isolated_cells_and_basins(tmp_path):
     grid, notes = grid_of(ocean(tmp_path, bathymetry=keys))
     assert grid.levels[0, 0] == 0
     assert set(grid.levels[depth > 0].tolist()) == {0, 2}
-    assert notes == ["2 basins are not connected: of 48, 36 cells"]
+    assert notes == [
+        "whole levels hold 0.75 times the water of the depths in [bathymetry]: in the cell 0, 0 (x, y) 200 m become "
+        "150 m",
+        "2 basins are not connected: of 48, 36 cells",
+    ]
     assert (grid.levels == 0).sum() == 8 + 4
 
 

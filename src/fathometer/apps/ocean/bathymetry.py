@@ -17,6 +17,8 @@ from fathometer.base.errors import InputError
 
 NAMED_BASINS = 5  # in a note
 ROUNDING = 1e-9  # of depths
+TOLD = 0.1  # part of the water by which whole levels hold more or less of it than the depths say
+UNSEEN = 1e-3  # part of a ridge that reaches no cell
 
 
 def thickness_of(file: OceanFile) -> Floats:
@@ -48,6 +50,7 @@ def levels_of(file: OceanFile, thickness: Floats) -> tuple[Levels, list[str]]:
     depth = _depth(file, float(bottoms[-1]))
     levels = np.searchsorted((bottoms[:-1] + bottoms[1:]) / 2, depth).astype(np.int32)
     levels = np.where(depth > 0, np.maximum(levels, keys.least_levels), 0).astype(np.int32)
+    notes = _rounding_notes(levels, depth, bottoms)
     periodic = file.grid.periodic
     if isinstance(keys, ContinentsDepth):
         levels = largest(levels, periodic)
@@ -58,10 +61,23 @@ def levels_of(file: OceanFile, thickness: Floats) -> tuple[Levels, list[str]]:
             f"{where} kind: found no water, of {levels.size} cells; needed: at least four in a square, around a corner"
         )
     if len(sizes) == 1:
-        return levels, []
+        return levels, notes
     sizes = sorted(sizes, reverse=True)
     words = ", ".join(str(size) for size in sizes[:NAMED_BASINS]) + (", ..." if len(sizes) > NAMED_BASINS else "")
-    return levels, [f"{len(sizes)} basins are not connected: of {words} cells"]
+    return levels, [*notes, f"{len(sizes)} basins are not connected: of {words} cells"]
+
+
+def _rounding_notes(levels: Levels, depth: Floats, bottoms: Floats) -> list[str]:
+    """A note where depths as whole levels are another amount of water, as of a grid whose first level is too thick."""
+    made = bottoms[levels]
+    given, found = float(depth.sum()), float(made.sum())
+    if abs(found - given) <= TOLD * given:
+        return []
+    i, j = (int(n) for n in np.unravel_index(np.abs(made - depth).argmax(), made.shape))
+    return [
+        f"whole levels hold {found / given:.3g} times the water of the depths in [bathymetry]: in the cell {i}, {j} "
+        f"(x, y) {depth[i, j]:g} m become {made[i, j]:g} m"
+    ]
 
 
 def _depth(file: OceanFile, deepest: float) -> Floats:
@@ -86,6 +102,11 @@ def _depth(file: OceanFile, deepest: float) -> Floats:
     if isinstance(keys, RidgeDepth):
         across = s[:, None] if keys.along == "y" else t[None, :]
         crest = keys.height * np.exp(-(((across - keys.position) / keys.width) ** 2))
+        if crest.max() < UNSEEN * keys.height:
+            raise InputError(
+                f"{file.path}: [bathymetry] width: found {keys.width:g}, a ridge between the middles of cells, which "
+                f"are {1 / across.size:g} apart; needed: a ridge as wide"
+            )
         return np.broadcast_to(np.maximum(depth - crest, 0.0), (nx, ny)).copy()
     return np.full((nx, ny), depth)
 

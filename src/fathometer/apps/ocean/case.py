@@ -16,7 +16,7 @@ from fathometer.apps.ocean.forcing import surface, wind
 from fathometer.apps.ocean.grid import OceanGrid
 from fathometer.apps.ocean.grid_keys import FileDepth
 from fathometer.apps.ocean.initial import InitialTracer, surface_height
-from fathometer.apps.ocean.keys import FileHeight, FileWind
+from fathometer.apps.ocean.keys import FileHeight, FileWind, numbers_of
 from fathometer.apps.ocean.ocean_file import OceanFile
 from fathometer.apps.ocean.solver import memory
 from fathometer.apps.ocean.solver.physics import Drag, Physics, StateEquation
@@ -28,6 +28,8 @@ from fathometer.storage.reading import readable
 from fathometer.storage.volumes.volume import open_volume
 
 ROTATION_RATE = 7.292115e-5  # of the earth, 1/s
+WRIGHT = (-2.0, 30.0), (28.0, 38.0)  # °C, and salinities: of the coefficients (equation_of_state.hpp)
+FRESH = 0.1  # salinity; water with less of it is fresh, or has another unit
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +98,23 @@ def case_of(file: OceanFile) -> OceanCase:
             wind=wind(file, grid),
         )
         notes += check_step(problem, f"{file.path}: [time] step")
+        notes += water_notes(file)
     return OceanCase(file, problem, tuple(notes))
+
+
+def water_notes(file: OceanFile) -> list[str]:
+    """Notes on water that is none of the sea's: beyond the equation of state, or of another unit."""
+    notes, wright = [], file.water.equation_of_state == "wright"
+    for name, (low, high), unit in (("temperature", WRIGHT[0], " °C"), ("salinity", WRIGHT[1], "")):
+        values = numbers_of(getattr(file.initial, name))
+        if name == "salinity" and values and 0 < max(values) < FRESH:
+            notes.append(f"[initial] salinity: found up to {max(values):g}; salinity is in g/kg, 35 in the sea")
+        elif wright and values and not low <= min(values) <= max(values) <= high:
+            notes.append(
+                f"[initial] {name}: found {min(values):g} to {max(values):g}{unit}; the equation of Wright (1997) was "
+                f"fitted from {low:g} to {high:g}{unit}"
+            )
+    return notes
 
 
 def grid_of(file: OceanFile) -> tuple[OceanGrid, list[str]]:

@@ -6,6 +6,8 @@ import numpy as np
 
 from fathometer.apps.ocean.grid import Floats, OceanGrid
 from fathometer.apps.ocean.keys import (
+    SALINITIES,
+    TEMPERATURES,
     ConstantWind,
     FileWind,
     GyreWind,
@@ -20,8 +22,7 @@ from fathometer.apps.ocean.volume_files import check_values, plane, spacing_of
 
 MOST_STRESS = 100.0  # N/m²
 MOST_HEAT = 1e5  # W/m²
-# The largest of each tracer: kelvins are beyond that of temperature.
-MOST_OF = {"temperature": ("temperatures in °C", 200.0), "salinity": ("salinities", 1000.0)}
+MOST_OF = {"temperature": ("temperatures in °C", TEMPERATURES[1]), "salinity": ("salinities", SALINITIES[1])}
 
 
 def by_latitude(file: OceanFile, table: ZonalTable, y: Floats) -> Floats:

@@ -15,6 +15,8 @@ from fathometer.apps.ocean.solver.problem import Box
 from fathometer.apps.ocean.volume_files import GridVolume, check_values, plane, spacing_of
 from fathometer.base.errors import InputError
 
+UNSEEN = 1e-3  # part of a hill that reaches no cell
+
 
 class InitialTracer:
     """A tracer at the beginning: called with (lo, hi) in x and y it gives the values (hi - lo, nz) of these columns, 0
@@ -83,6 +85,12 @@ def surface_height(file: OceanFile, grid: OceanGrid) -> Floats | None:
         height = keys.amplitude * along[:, None] * np.cos(n * np.pi * t)
     elif isinstance(keys, GaussianHeight):
         height = keys.amplitude * np.exp(-((_distance(file, grid, keys.centre) / keys.radius) ** 2))
+        highest = float(np.abs(height[grid.levels > 0]).max())
+        if highest < UNSEEN * abs(keys.amplitude):
+            raise InputError(
+                f"{place}: found a hill of {keys.amplitude:g} m of which cells of water have {highest:.3g} m at most; "
+                "needed: a centre in the water, and a radius of a cell or more"
+            )
     else:
         assert isinstance(keys, FileHeight)
         height = plane(place, keys.file, file.directory, keys.axes, (nx, ny), spacing_of(grid), "length")

@@ -13,7 +13,7 @@ from fathometer.config.types import FileName, Loose
 
 PlaneAxes = Literal["xy", "yx"]
 VolumeAxes = Literal["xyz", "zyx", "yxz", "xzy", "yzx", "zxy"]
-TEMPERATURES, SALINITIES = (-100.0, 500.0), (0.0, 1000.0)  # °C; g/kg
+TEMPERATURES, SALINITIES = (-60.0, 150.0), (0.0, 500.0)  # °C, kelvins are beyond; g/kg, of brines too
 Temperature = Annotated[float, Ge(TEMPERATURES[0]), Le(TEMPERATURES[1])]
 Salinity = Annotated[float, Ge(SALINITIES[0]), Le(SALINITIES[1])]
 HeatFlux = Annotated[float, Ge(-1e5), Le(1e5)]  # W/m²
@@ -159,6 +159,15 @@ class NoiseTable(Table):
 
     amplitude: Annotated[float, Ge(0), Le(100)] = key("the largest one", "K")
     seed: Annotated[int, Ge(0)] = key("of the random numbers", "", 0)
+
+
+def numbers_of(value: float | Table | None) -> list[float]:
+    """The numbers that a value by latitude and depth is made of; none of a file."""
+    if isinstance(value, Table):
+        return [
+            number for name in type(value).model_fields if name in VALUES for number in numbers_of(getattr(value, name))
+        ]
+    return [] if value is None else [float(value)]
 
 
 def require_within(name: str, value: float | Table | None, low: float, high: float) -> None:

@@ -31,7 +31,7 @@ from fathometer.apps.ocean.keys import (
 )
 from fathometer.config.constraints import Allowed
 from fathometer.config.input_file import InputFile, load_input
-from fathometer.config.quantities import Coordinate, Density, Diffusivity, SimulatedTime
+from fathometer.config.quantities import Coordinate, Diffusivity, SimulatedTime
 from fathometer.config.table import Table, key, section
 from fathometer.config.types import Count, FolderName, Loose
 from fathometer.runs.restart_hint import DIRECTORY
@@ -43,6 +43,8 @@ MOST_STEPS = 10**12
 
 Rotation = Annotated[float, Ge(-100), Le(100)]  # 1/s, or 1/(m s); tanks turn fast
 Drag = Annotated[float, Ge(1e-12), Le(100)]
+WaterDensity = Annotated[float, Ge(100), Le(25_000)]  # of any liquid, and not in g/cm³
+LINEAR = ("expansion", "contraction", "reference_temperature", "reference_salinity")
 
 
 class RotationTable(Table):
@@ -63,12 +65,20 @@ class WaterTable(Table):
         "",
         "linear",
     )
-    density: Density = key("of reference", "kg/m³", 1026.0)
+    density: WaterDensity = key("of reference", "kg/m³", 1026.0)
     gravity: Annotated[float, Ge(1e-4), Le(1e4)] = key("acceleration", "m/s²", 9.81)
     expansion: Annotated[float, Ge(-1), Le(1)] = key("by temperature, linear", "1/K", 2e-4)
     contraction: Annotated[float, Ge(-1), Le(1)] = key("by salinity, linear", "", 8e-4)
     reference_temperature: Temperature = key("at which density is that of reference, linear", "°C", 10.0)
     reference_salinity: Salinity = key("at which density is that of reference, linear", "", 35.0)
+
+    @model_validator(mode="after")
+    def _of_one_equation(self) -> Self:
+        if self.equation_of_state != "linear" and (found := [name for name in LINEAR if name in self.model_fields_set]):
+            raise ValueError(
+                f'{found[0]}: found with equation_of_state = "{self.equation_of_state}"; allowed: with "linear"'
+            )
+        return self
 
 
 class MixingTable(Table):
@@ -117,7 +127,7 @@ class ForcingTable(Table):
     temperature: RestoringTable | None = key("restoring of temperature; left out: none", "", None)
     salinity: RestoringTable | None = key("restoring of salinity; left out: none", "", None)
     heat_flux: HeatFlux | SurfaceTable | None = key("into the water, everywhere, by latitude or a file", "W/m²", None)
-    specific_heat: Annotated[float, Ge(1), Le(1e6)] = key("of the water, for heat_flux", "J/(kg K)", 3992.0)
+    specific_heat: Annotated[float, Ge(100), Le(1e5)] = key("of the water, for heat_flux", "J/(kg K)", 3992.0)
 
     @model_validator(mode="after")
     def _physical(self) -> Self:
