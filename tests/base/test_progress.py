@@ -60,10 +60,14 @@ def test_a_short_survey_gets_one_line():
     assert survey(io.StringIO(), 2, 5, 0.5) == "migrate: 2 of 2 shots done in 5 s, 2 steps/s\n"
 
 
-def test_a_slow_survey_gets_a_line_every_ten_minutes():
+def test_a_slow_survey_gets_a_line_after_a_minute_and_then_every_ten_minutes():
+    """Of a run whose time steps are too short by mistake the first line is what somebody looks at."""
     log = survey(io.StringIO(), shots=1, steps=1200, seconds_a_step=60.0).splitlines()
-    assert log[0] == "migrate: shot 1 of 1, 1 %, 0.01667 steps/s, 19 h 50 min left"
-    assert len(log) == 120 + 1
+    assert log[0] == "migrate: shot 1 of 1, 0 %, 0.01667 steps/s, 19 h 59 min left"
+    assert [line.rsplit(", ", 1)[1] for line in log[1:5]] == [
+        f"{hours} h {minutes:02} min left" for hours, minutes in ((19, 57), (19, 53), (19, 45), (19, 35))
+    ]
+    assert len(log) == 3 + 120 + 1
 
 
 @pytest.mark.parametrize("options", [{"quiet": True}, {"rank": 1}])

@@ -13,8 +13,9 @@ from fathometer.base.formatting import duration
 if TYPE_CHECKING:
     from rich.progress import TaskID
 
-# Lines in a log are at least LINE_SECONDS apart, and come with each tenth of the work or after SILENCE_SECONDS.
-LINE_SECONDS, SILENCE_SECONDS = 10.0, 600.0
+# Lines in a log are at least LINE_SECONDS apart, and come with each tenth of the work or after a silence of FIRST_SILENCE,
+# so that a run of months by mistake tells so at once, of twice that, and so on up to SILENCE_SECONDS.
+LINE_SECONDS, FIRST_SILENCE, SILENCE_SECONDS = 10.0, 60.0, 600.0
 
 # Between updates of the bar, by the computing thread: one of its own would disturb the run.
 BAR_SECONDS = 0.25
@@ -172,6 +173,7 @@ class _Lines:
 
     def __init__(self, stream: TextIO, time: float, seconds: float = LINE_SECONDS) -> None:
         self._stream, self._time, self._tenth, self._seconds = stream, time, 0, seconds
+        self._patience = FIRST_SILENCE
 
     def show(self, time: float, state: State, last: bool) -> None:
         if last:
@@ -180,7 +182,10 @@ class _Lines:
             return
         silence, fraction = time - self._time, state.fraction()
         tenth = math.floor(10 * fraction + 1e-9)  # 3 * 0.1 may be just below 0.3
-        if silence >= SILENCE_SECONDS or (silence >= self._seconds and tenth > self._tenth):
+        too_silent = silence >= self._patience
+        if too_silent:
+            self._patience = min(2 * self._patience, SILENCE_SECONDS)
+        if too_silent or (silence >= self._seconds and tenth > self._tenth):
             task, rate, left = state.words(time)
             self._write(f"{state.label}: {task}, {100 * fraction:.0f} %, {rate}, {left}")
             self._time, self._tenth = time, tenth
