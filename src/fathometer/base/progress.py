@@ -13,7 +13,7 @@ from fathometer.base.formatting import duration
 if TYPE_CHECKING:
     from rich.progress import TaskID
 
-# Lines in a log are at least LINE_SECONDS apart, and come with each tenth of the work or after a silence of FIRST_SILENCE,
+# Lines in a log are at least LINE_SECONDS apart, and come with each tenth of the work or after FIRST_SILENCE,
 # so that a run of months by mistake tells so at once, of twice that, and so on up to SILENCE_SECONDS.
 LINE_SECONDS, FIRST_SILENCE, SILENCE_SECONDS = 10.0, 60.0, 600.0
 
