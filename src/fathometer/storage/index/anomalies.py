@@ -44,7 +44,7 @@ DESCRIPTIONS = {
 
 # Keys of anomalies of files and shots.
 TRUNCATED, LEFT_OUT, MOVES, DECLARED, HEADERS = "truncated", "left out", "moves", "units", "headers"
-VOLUME = "volume"
+VOLUME, FORMAT = "volume", "format"
 FILE_DESCRIPTIONS = {
     TRUNCATED: "files that end within a trace",
     LEFT_OUT: "files that are no gathers",
@@ -52,6 +52,7 @@ FILE_DESCRIPTIONS = {
     DECLARED: "files that declare lengths as angles",
     HEADERS: "files whose headers contradict each other",
     VOLUME: "files that look like a volume (a model, an image, a stack)",
+    FORMAT: "files whose samples look like another format than declared",
 }
 TREATMENTS = {
     TRUNCATED: "the last trace is left out",
@@ -60,6 +61,7 @@ TREATMENTS = {
     DECLARED: "read as metres",
     HEADERS: "one of them is used",
     VOLUME: "kept: there is nothing to migrate in a volume",
+    FORMAT: "read as declared",
     Flag.SAMPLES: "the file's count is used",
     Flag.INTERVAL: "the file's interval is used",
     Flag.LOUD: "kept: muted where they are migrated, or as [acquisition] conditioning.loud_traces says",
@@ -82,7 +84,7 @@ RANGES = {
 class Anomaly:
     """One kind of anomaly of a survey: how often it occurs, where first, and how it is treated."""
 
-    key: str  # the flag's name in lower case, or "truncated", "left out", "moves", "units", "headers", "volume"
+    key: str  # the flag's name in lower case, or one of FILE_DESCRIPTIONS
     count: int
     words: str  # description
     first: str  # first occurrence, with what was found there

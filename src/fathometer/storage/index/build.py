@@ -24,7 +24,7 @@ from fathometer.base.formatting import bytes_in_words, rate_in_words
 from fathometer.base.names import check_script_name
 from fathometer.storage import atomic
 from fathometer.storage.index import INDEX_SUFFIX
-from fathometer.storage.index.anomalies import DECLARED, HEADERS, MOVES, TRUNCATED, UNUSABLE, VOLUME, Flag
+from fathometer.storage.index.anomalies import DECLARED, FORMAT, HEADERS, MOVES, TRUNCATED, UNUSABLE, VOLUME, Flag
 from fathometer.storage.index.chunk import Chunk, Span, spans
 from fathometer.storage.index.chunk_reader import chunks_in_order
 from fathometer.storage.index.duplicates import repeated
@@ -323,6 +323,7 @@ class _FileTotals:
         self.file, self.placed, self.apart, self.largest_coordinate = file, False, False, 0.0
         self.fault = ""  # why one of its chunks could not be read
         self.units: set[int] = set()
+        self.format_notes: tuple[str, ...] = ()
         self.doubts = Doubts()
         self.kinds: set[int] = set()
         self.counts: Counter[Flag] = Counter()
@@ -362,6 +363,7 @@ class _FileTotals:
         self.apart |= bool(all(given) and (chunk.columns["offset"] > SAME_PLACE).any())
         self.largest_coordinate = max(self.largest_coordinate, chunk.largest)
         self.units |= chunk.units
+        self.format_notes += chunk.format_notes
         self.doubts.join(chunk.doubts)
         self.kinds |= chunk.kinds
         for flag, (trace, what) in chunk.examples.items():
@@ -405,6 +407,8 @@ class _FileTotals:
             return
         for note in self.doubts.notes(layout):
             builder.findings.note(note, layout.path)
+        for note in self.format_notes:
+            builder.findings.add(FORMAT, 1, f"{layout.path}: {note}")
         for note in unit_notes:
             builder.findings.add(DECLARED, 1, f"{layout.path}: {note}")
         # Where sources lie apart from receivers nothing is asked further: the headers would be read once more.

@@ -20,6 +20,7 @@ from fathometer.storage.traces.amplitudes import peaks_of
 from fathometer.storage.traces.doubts import RANGED, SCALARS, Doubts
 from fathometer.storage.traces.extension import extension_fields, overridden
 from fathometer.storage.traces.file_layout import Layout
+from fathometer.storage.traces.format_doubts import format_doubts
 from fathometer.storage.traces.headers import FIELDS, HEADER, fields_of, swap_pairs
 from fathometer.storage.traces.intervals import contradicting, intervals_of
 from fathometer.storage.traces.segy import FOOT, LIVE, SAME_PLACE, positions, scaled
@@ -58,6 +59,7 @@ class Chunk:
         kinds: trace identification codes of traces that can be used.
         placed: whether any coordinate is not 0.
         examples: of each flag, the first trace that has it, and what was found there.
+        format_notes: of a file's first chunk, what samples look like that are hardly of the declared format.
         fault: why the traces could not be read, if so; all else is that of zeros.
     """
 
@@ -74,6 +76,7 @@ class Chunk:
     largest: float
     placed: bool
     examples: dict[Flag, tuple[int, str]]
+    format_notes: tuple[str, ...] = ()
     fault: str = ""
 
 
@@ -87,7 +90,7 @@ def spans(file: int, layout: Layout) -> Iterator[Span]:
 def read_chunk(span: Span, words: Mapping[str, Word], buffer: NDArray[np.uint8]) -> Chunk:
     """Read the traces of a span. buffer: uint8, at least as many as the traces have bytes.
 
-    InputError where the file cannot be read, or ends too soon.
+    InputError where the file cannot be read, ends too soon, or holds no samples of the declared format.
     """
     layout = span.layout
     rows = buffer[: span.count * layout.trace_bytes].reshape(span.count, layout.trace_bytes)
@@ -119,7 +122,7 @@ def read_chunk(span: Span, words: Mapping[str, Word], buffer: NDArray[np.uint8])
     unused = {name: fields_of(rows[:, :HEADER], *FIELDS[name], layout.order) for name in RANGED}
     scalars = {name: head[name] for name in SCALARS}  # of the words that the user may have chosen
     chunk.doubts.add(unused | scalars, chunk.columns)
-    return chunk
+    return chunk if span.first else replace(chunk, format_notes=tuple(format_doubts(layout)))
 
 
 def _straight(rows: NDArray[np.uint8], layout: Layout) -> NDArray[np.uint8]:

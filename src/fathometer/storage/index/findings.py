@@ -11,6 +11,7 @@ from fathometer.storage.index.anomalies import (
     DECLARED,
     DESCRIPTIONS,
     FILE_DESCRIPTIONS,
+    FORMAT,
     HEADERS,
     LEFT_OUT,
     MOVES,
@@ -21,7 +22,7 @@ from fathometer.storage.index.anomalies import (
     anomaly,
 )
 
-ORDER = (VOLUME, LEFT_OUT, TRUNCATED, HEADERS, DECLARED, *Flag, MOVES)
+ORDER = (VOLUME, LEFT_OUT, TRUNCATED, FORMAT, HEADERS, DECLARED, *Flag, MOVES)
 
 
 class Findings:

@@ -16,6 +16,7 @@ from fathometer.storage.traces.detect import layout_of
 from fathometer.storage.traces.doubts import WORDS, Doubts
 from fathometer.storage.traces.extension import extension_of, overridden
 from fathometer.storage.traces.file_layout import CHUNK_BYTES, Layout
+from fathometer.storage.traces.format_doubts import format_doubts
 from fathometer.storage.traces.intervals import interval_notes, intervals_of
 from fathometer.storage.traces.segy_writer import GatherWriter
 
@@ -80,7 +81,8 @@ def scan(path: Path, interval: float | None = None) -> TraceTable:
     is minus its elevation. interval: of the samples in s, in place of the headers'.
 
     InputError: the file is missing, truncated, without traces or of an unknown sample format; its sample
-    counts or intervals are contradictory beyond repair; coordinates are angles.
+    counts or intervals are contradictory beyond repair; coordinates are angles; samples are of another format than
+    declared, and no numbers as declared.
     """
     layout = layout_of(path, interval)
     head = layout.headers(dict.fromkeys((*GEOMETRY, *WORDS)))
@@ -102,6 +104,7 @@ def scan(path: Path, interval: float | None = None) -> TraceTable:
     ends = {"source": source, "receiver": receiver}
     doubts.add(head, {f"{what}_{axis}": ends[what][:, n] for what in ends for n, axis in enumerate("xyz")})
     notes += doubts.notes(layout)
+    notes += format_doubts(layout)
     notes += interval_notes(layout, head["interval"])
     intervals = intervals_of(layout, head["interval"])
     if not (source[:, :2].any() or receiver[:, :2].any()):
