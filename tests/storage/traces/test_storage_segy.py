@@ -14,6 +14,7 @@ import pytest
 import segyio
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from index_support import found, index_of, live
 from segy_support import INT24, TYPES, Bytes, to_ibm
 
 from fathometer.base.errors import FathometerError, InputError
@@ -248,6 +249,21 @@ def test_extended_interval_of_revision_2(tmp_path, order, revision, plain, exten
     data[3272:3280] = struct.pack(order + "d", extended)
     path.write_bytes(data)
     assert scan(path).interval == pytest.approx(1e-6 * interval, rel=1e-12)
+
+
+@pytest.mark.parametrize(("extended", "told"), [(500.25, 1), (2e6, 0), (0.004, 0), (4000.2, 0), (-500.0, 0)])
+def test_an_extended_interval_that_contradicts_the_other_is_told(tmp_path, extended, told):
+    path = live(revision=(2, 0)).write(tmp_path / "a.segy")
+    data = bytearray(path.read_bytes())
+    data[3272:3280] = struct.pack(">d", extended)
+    path.write_bytes(data)
+    notes = [
+        "sample intervals differ: 4000 µs in the binary header, 500.25 µs in its extended field (bytes 3273-3280); the "
+        "former is used"
+    ]
+    assert list(scan(path).notes) == notes[:told]
+    assert found(index_of(path)) == {"headers": 1} if told else not found(index_of(path))
+    assert not any("differ" in note for note in scan(path, 0.002).notes)
 
 
 def cut(data: Bytes, size: int):

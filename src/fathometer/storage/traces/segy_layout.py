@@ -43,6 +43,7 @@ ORDERS: dict[bytes, tuple[Order, bool]] = {
 }
 EXTENDED_INTERVAL = 3273  # position of the interval in µs, f8, revision 2; segyio has no name for it
 SHORTEST, LONGEST = 1e-3, 1e7  # µs: an extended sample interval outside is ignored
+LIKELY = (1.0, 1e6)  # µs: one that is hardly there by accident
 
 
 def segy_layout_of(path: Path) -> Layout:
@@ -96,7 +97,7 @@ def segy_layout_of(path: Path) -> Layout:
             f"the binary header announces {most} additional trace headers, the first trace's extension {additional}, "
             "which fits the file's size"
         )
-    micros = _binary_interval(head, revision, order)
+    micros, two_intervals = _binary_interval(head, revision, order)
     interval, interval_notes, no_interval = _interval(micros, first, order)
     return Layout(
         path=path,
@@ -108,7 +109,7 @@ def segy_layout_of(path: Path) -> Layout:
         traces=(size - start) // (header + samples * width),
         interval=interval,
         feet=field_of(head, int(BinField.MeasurementSystem), "i2", order) == 2,
-        notes=(*notes, *interval_notes),
+        notes=(*notes, *two_intervals, *interval_notes),
         own_intervals=micros <= 0,
         faults=(*truncated, *no_interval),
         spare=(size - start) % (header + samples * width),
@@ -196,16 +197,22 @@ def _extended_text(path: Path, head: bytes, order: Order) -> int:
     raise InputError(f"{path}: announces extended textual headers, but none of them is ((SEG: EndText))")
 
 
-def _binary_interval(head: bytes, revision: int, order: Order) -> float:
-    """The binary header's sample interval, µs."""
+def _binary_interval(head: bytes, revision: int, order: Order) -> tuple[float, list[str]]:
+    """The binary header's sample interval, µs, and a note where it has another one that is as likely."""
     plain = field_of(head, int(BinField.Interval), "i2", order)
     if revision >= 2:
         extended = float(np.frombuffer(head, order + "f8", 1, EXTENDED_INTERVAL - 1)[0])
         # Some writers leave anything there: it counts only as a more precise value of the other field, or where that is
         # unset.
         if SHORTEST < extended < LONGEST and (plain <= 0 or abs(extended - plain) <= INTERVAL_TOLERANCE):
-            return extended
-    return plain
+            return extended, []
+        if LIKELY[0] <= extended <= LIKELY[1]:
+            note = (
+                f"{INTERVALS_DIFFER}: {plain} µs in the binary header, {extended:.10g} µs in its extended field (bytes "
+                "3273-3280); the former is used"
+            )
+            return plain, [note]
+    return plain, []
 
 
 def _interval(in_binary: float, first: bytes, order: Order) -> tuple[float, list[str], list[str]]:
