@@ -18,15 +18,15 @@ PLACES = {9: 7, 73: 1000, 81: 1100}
 
 
 def written(folder: Path, every: dict[int, int], trace: list[dict[int, int]] | None = None) -> Path:
-    """Six traces; words of 16 bits from byte 99 on are put in afterwards."""
+    """Six traces; words of 16 bits from byte 99 on, 29 and 35 are put in afterwards."""
     values = np.random.default_rng(1).standard_normal((6, 20))
-    known = {byte: value for byte, value in every.items() if byte < 99}
+    known = {byte: value for byte, value in every.items() if byte < 99 and byte not in (29, 35)}
     path = Bytes(values, every=PLACES | known).write(folder / "a.segy")
     data = bytearray(path.read_bytes())
     for number in range(6):
         words = every if trace is None else trace[number] if number < len(trace) else {}
         for byte, value in words.items():
-            if byte >= 99:
+            if byte >= 99 or byte in (29, 35):
                 struct.pack_into(">h", data, 3600 + number * (240 + 80) + byte - 1, value)
     path.write_bytes(data)
     return path
@@ -40,6 +40,20 @@ CASES = {
     "three": ({69: 3}, "the elevation scalar is 3, no power of ten: depths and elevations are multiplied by 3"),
     "far away": ({41: 5152390, 69: 0}, "receivers lie at z = -5152390 to -5152390 m: are elevations in m"),
     "total statics": ({103: -20}, "the headers hold total statics -20 to 0 ms: they are not applied"),
+    "lags": (
+        {105: 12, 107: -4},
+        "lag times A 0 to 12 ms, B -4 to 0 ms (bytes 105-108): they are not applied",
+    ),
+    "datums": (
+        {53: 120, 57: 100, 41: 150, 45: 160},
+        "datum elevations of sources 0 to 100, of receivers 0 to 120 (bytes 53-60, without their scalar), other than",
+    ),
+    "mute": ({111: 20, 113: 400}, "mute times up to 400 ms (bytes 113-114): they are not applied"),
+    "tests": ({35: 2}, "6 traces are marked as tests (data use 2, bytes 35-36): used like others"),
+    "correlated": ({125: 2}, "traces are correlated with a sweep (bytes 125-126): their wavelet is that of the"),
+    "not correlated": ({125: 1, 131: 8000}, "traces are not correlated with their sweep of 8000 ms: they are taken"),
+    "time scalar": ({109: 90, 215: -3}, "the time scalar is -3, no power of ten: delays are divided by 3"),
+    "no delay": ({109: -32768}, "the delay of 6 traces is -32768 ms (bytes 109-110), which hardly is one"),
     "weighting": ({169: 3}, "trace weighting factors 2^-N, N from 0 to 3: they are not applied"),
 }
 
@@ -58,6 +72,46 @@ def test_statics_of_single_traces(tmp_path: Path) -> None:
     path = written(tmp_path, {}, trace=[{}, {99: 4, 101: -6}, {99: 8}])
     [note] = scan(path).notes
     assert "source statics 0 to 8 ms, group statics -6 to 0 ms: they are not applied" in note
+
+
+def test_gains_that_differ(tmp_path: Path) -> None:
+    [note] = scan(written(tmp_path, {}, trace=[{121: 6}, {121: 12}, {121: 6, 29: 1}] + [{121: 6}] * 3)).notes
+    assert "instrument gains differ between traces, 6 to 12 dB (bytes 121-122): they are not applied" in note
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        {121: 12, 119: 2},  # one gain
+        {105: -4, 109: 4},  # a delay that makes the lag good
+        {111: 0, 113: 48},
+        {53: 150, 57: 160, 41: 150, 45: 160},  # datums at the surface
+        {215: -3},  # of no delay
+        {125: 1},
+        {35: 1},
+    ],
+    ids=str,
+)
+def test_words_that_change_nothing_have_no_note(tmp_path: Path, words: dict[int, int]) -> None:
+    path = written(tmp_path, words)
+    assert scan(path).notes == ()
+    assert index_of(path).summary.notes == ()
+
+
+@pytest.mark.parametrize(("sweep", "notes"), [(0, 0), (6000, 1)])
+def test_the_binary_header_says_correlated(tmp_path: Path, sweep: int, notes: int) -> None:
+    """Without a sweep it says so of air guns, too."""
+    path = written(tmp_path, {})
+    data = bytearray(path.read_bytes())
+    data[3248:3250], data[3236:3238] = struct.pack(">h", 2), struct.pack(">h", sweep)
+    path.write_bytes(data)
+    assert ["correlated with a sweep" in note for note in scan(path).notes] == [True] * notes
+
+
+def test_headers_of_dead_traces_do_not_count(tmp_path: Path) -> None:
+    dead = {29: 2, 35: 2, 105: 9, 113: 500, 121: 40, 125: 2}
+    notes = scan(written(tmp_path, {}, trace=[{}, dead])).notes
+    assert ["marked as dead" in note for note in notes] == [True]
 
 
 @pytest.mark.parametrize(("code", "what"), [(1, "a negative number"), (2, "a positive number")])

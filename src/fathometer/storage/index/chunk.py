@@ -17,7 +17,7 @@ from fathometer.storage.index.anomalies import RANGES, UNUSABLE, Flag
 from fathometer.storage.index.words import DEFAULTS, TYPES, Word
 from fathometer.storage.reading import reading
 from fathometer.storage.traces.amplitudes import peaks_of
-from fathometer.storage.traces.doubts import RANGED, SCALARS, Doubts
+from fathometer.storage.traces.doubts import WORDS, Doubts
 from fathometer.storage.traces.extension import extension_fields, overridden
 from fathometer.storage.traces.file_layout import Layout
 from fathometer.storage.traces.format_doubts import format_doubts
@@ -119,9 +119,8 @@ def read_chunk(span: Span, words: Mapping[str, Word], buffer: NDArray[np.uint8])
         head["shot"] = np.where((within >= 0) & (within < SHOTS_OF_A_FILE), within, np.nan)
         head["shot"] += SHOTS_OF_A_FILE * (span.file + 1)
     chunk = _chunk(span, head, states, extension, peaks_of(rows, layout, straight=True))
-    unused = {name: fields_of(rows[:, :HEADER], *FIELDS[name], layout.order) for name in RANGED}
-    scalars = {name: head[name] for name in SCALARS}  # of the words that the user may have chosen
-    chunk.doubts.add(unused | scalars, chunk.columns)
+    unused = {name: fields_of(rows[:, :HEADER], *FIELDS[name], layout.order) for name in WORDS if name not in head}
+    chunk.doubts.add(unused | head, chunk.columns, np.isin(head["kind"], LIVE))
     return chunk if span.first else replace(chunk, format_notes=tuple(format_doubts(layout)))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fathometer.base.formatting import number_of
 from fathometer.storage.reading import reading
 from fathometer.storage.traces.file_layout import Layout
 from fathometer.storage.traces.headers import BINARY, TEXT, field_of, swap_pairs
@@ -16,17 +18,30 @@ from fathometer.storage.traces.headers import BINARY, TEXT, field_of, swap_pairs
 POINTS = ("source", "receiver")
 PLACES = tuple(f"{what}_{axis}" for what in POINTS for axis in "xyz")
 STATICS = ("source_static", "group_static", "total_static")  # ms
-RANGED = (*STATICS, "weighting", "year")
-SCALARS = ("coordinate_scalar", "elevation_scalar")
-WORDS = (*RANGED, *SCALARS)  # names of headers.FIELDS
+DATUMS = ("source_datum", "receiver_datum")
+OF_ALL = (*STATICS, "weighting", "year")
+OF_LIVE = ("lag_a", "lag_b", "mute_end", *DATUMS, "correlated", "sweep")
+RANGED = (*OF_ALL, *OF_LIVE)
+SCALARS = ("coordinate_scalar", "elevation_scalar", "time_scalar")
+# Names of headers.FIELDS.
+WORDS = (*RANGED, *SCALARS, "gain", "data_use", "delay", "source_elevation", "receiver_elevation")
 POWERS = (0, 1, 10, 100, 1000, 10000)  # scalars of the standard, with either sign
 DEEPEST = 12_000.0  # m: farther from the datum lies no source and no receiver
 POLARITY = (3257, "i2")  # of the binary header: 1 or 2, what an increase of pressure or an upward movement is
+CORRELATED, SWEEP = (3249, "i2"), (3237, "i2")  # of the binary header: 1 no, 2 yes; length of the sweep, ms
 SYSTEM = (3255, "i2")  # of the binary header: 1, lengths are in metres, or 2, in feet; 0 where nothing is said
 SWAPPED = {256: 1, 512: 2}  # of the other byte order
 SHORT = 50e-6  # s: sample intervals below are hardly those of seismic data
 DEGREES = {"x": 180.0, "y": 90.0}  # largest magnitudes of longitudes and latitudes
 TOGETHER = 1.0  # m: no survey is smaller, and 1 degree is 111 km
+TEST = 2  # data use
+NO_DELAY = -32768  # ms
+SHORT_MUTE = 100  # ms: shorter ones are of recorders that begin, not of a choice
+SCALED = {
+    "coordinate_scalar": "coordinates",
+    "elevation_scalar": "depths and elevations",
+    "time_scalar": "delays",
+}
 POLARITIES = {1: "a negative number", 2: "a positive number"}
 
 
@@ -37,16 +52,35 @@ class Doubts:
     ranges: dict[str, tuple[int, int]] = field(default_factory=dict)  # of words that are not 0 everywhere
     scalars: dict[str, set[int]] = field(default_factory=dict)
     spans: dict[str, tuple[float, float]] = field(default_factory=dict)  # "source_x" … "receiver_z", m
+    gains: tuple[int, int] | None = None  # dB, least and largest
+    marked: Counter[str] = field(default_factory=Counter)  # how many traces are for tests, or have no delay
 
-    def add(self, head: Mapping[str, NDArray[Any]], places: Mapping[str, NDArray[np.float64]]) -> None:
-        """Add traces: their WORDS, (n,) each, and "source_x" … "receiver_z", (n,) each, m."""
-        ends = {name: (int(head[name].min(initial=0)), int(head[name].max(initial=0))) for name in RANGED}
-        scalars = {name: set(np.unique(head[name]).astype(int).tolist()) for name in SCALARS}
+    def add(
+        self, head: Mapping[str, NDArray[Any]], places: Mapping[str, NDArray[np.float64]], live: NDArray[np.bool_]
+    ) -> None:
+        """Add traces: their WORDS, (n,) each, "source_x" … "receiver_z", (n,) each, m, and which of them are live."""
+        words = {name: head[name] for name in OF_ALL} | {name: np.where(live, head[name], 0) for name in OF_LIVE}
+        lag = head["delay"] + words["lag_a"] + words["lag_b"] != 0  # a delay may make a lag good
+        for name in ("lag_a", "lag_b"):
+            words[name] = np.where(lag, words[name], 0)
+        for name in DATUMS:
+            words[name] = np.where(words[name] != head[name.replace("datum", "elevation")], words[name], 0)
+        ends = {name: (int(values.min(initial=0)), int(values.max(initial=0))) for name, values in words.items()}
+        scaling = {name: head[name] for name in SCALARS} | {
+            "time_scalar": np.where(live & (head["delay"] != 0), head["time_scalar"], 0)
+        }
+        scalars = {name: set(np.unique(values).astype(int).tolist()) for name, values in scaling.items()}
+        gains = head["gain"][live]
         self.join(
             Doubts(
                 {name: found for name, found in ends.items() if found != (0, 0)},
                 {name: {value for value in found if abs(value) not in POWERS} for name, found in scalars.items()},
                 {name: (float(places[name].min()), float(places[name].max())) for name in PLACES if len(places[name])},
+                (int(gains.min()), int(gains.max())) if len(gains) else None,
+                Counter(
+                    test=int(np.count_nonzero(live & (head["data_use"] == TEST))),
+                    delay=int(np.count_nonzero(live & (head["delay"] == NO_DELAY))),
+                ),
             )
         )
 
@@ -60,6 +94,10 @@ class Doubts:
         for what, (lowest, highest) in other.spans.items():
             before = self.spans.get(what, (np.inf, -np.inf))
             self.spans[what] = min(lowest, before[0]), max(highest, before[1])
+        if other.gains is not None:
+            mine = other.gains if self.gains is None else self.gains
+            self.gains = min(mine[0], other.gains[0]), max(mine[1], other.gains[1])
+        self.marked.update(other.marked)
 
     def notes(self, layout: Layout) -> list[str]:
         """A line on each word that is not used, and on each value that is hardly meant."""
@@ -72,11 +110,13 @@ class Doubts:
             notes.append(f"the headers hold trace weighting factors 2^-N, N from {low} to {high}: they are not applied")
         if "year" in self.ranges:
             notes.append("the headers hold years and times of day of recording: images do not carry them")
+        notes += self._notes_on_times() + self._notes_on_records(layout)
         for name, values in self.scalars.items():
+            if name == "time_scalar" and layout.revision < 1:  # it has no such word
+                continue
             for value in sorted(values):
                 done = f"{'divided' if value < 0 else 'multiplied'} by {abs(value)}"
-                what = "coordinates" if name.startswith("coordinate") else "depths and elevations"
-                notes.append(f"the {name.replace('_', ' ')} is {value}, no power of ten: {what} are {done}")
+                notes.append(f"the {name.replace('_', ' ')} is {value}, no power of ten: {SCALED[name]} are {done}")
         for what in POINTS:
             top, bottom = self.spans.get(f"{what}_z", (0.0, 0.0))
             if max(-top, bottom) > DEEPEST:
@@ -97,6 +137,52 @@ class Doubts:
                 "are taken as they are ([acquisition] conditioning.polarity), and images do not say it"
             )
         return [*notes, *interval_doubts(layout), *system_doubts(layout)]
+
+    def _notes_on_times(self) -> list[str]:
+        """A line on each word that shifts or cuts traces."""
+        notes = []
+        if lags := {name: ends for name, ends in self.ranges.items() if name.startswith("lag_")}:
+            named = ", ".join(f"{name[-1].upper()} {low} to {high} ms" for name, (low, high) in lags.items())
+            notes.append(f"the headers hold lag times {named} (bytes 105-108): they are not applied")
+        if datums := {name: self.ranges[name] for name in DATUMS if name in self.ranges}:
+            named = ", ".join(f"of {name.split('_')[0]}s {low} to {high}" for name, (low, high) in datums.items())
+            notes.append(
+                f"the headers hold datum elevations {named} (bytes 53-60, without their scalar), other than the "
+                "elevations: traces are not shifted, and lie at the elevations"
+            )
+        if (high := self.ranges.get("mute_end", (0, 0))[1]) > SHORT_MUTE:
+            notes.append(f"the headers hold mute times up to {high} ms (bytes 113-114): they are not applied")
+        if count := self.marked["delay"]:
+            notes.append(
+                f"the delay of {number_of(count, 'trace')} is {NO_DELAY} ms (bytes 109-110), which hardly is one: it "
+                "is taken as it stands"
+            )
+        return notes
+
+    def _notes_on_records(self, layout: Layout) -> list[str]:
+        """A line on each word that says how traces were recorded, where that matters."""
+        notes = []
+        if self.gains is not None and self.gains[0] != self.gains[1]:
+            low, high = self.gains
+            notes.append(
+                f"instrument gains differ between traces, {low} to {high} dB (bytes 121-122): they are not applied"
+            )
+        if count := self.marked["test"]:
+            notes.append(f"{number_of(count, 'trace')} are marked as tests (data use 2, bytes 35-36): used like others")
+        of_traces = self.ranges.get("correlated", (0, 0))[1]
+        codes = {of_traces, _binary_word(layout, *CORRELATED)}
+        sweep = max(self.ranges.get("sweep", (0, 0))[1], _binary_word(layout, *SWEEP))
+        if of_traces == 2 or (2 in codes and sweep > 0):  # without a sweep the binary header's word means little
+            notes.append(
+                "the headers say that traces are correlated with a sweep (bytes 125-126): their wavelet is that of the "
+                "correlation, and [wavelet] has to be it"
+            )
+        elif 1 in codes and sweep > 0:
+            notes.append(
+                f"the headers say that traces are not correlated with their sweep of {sweep} ms: they are taken as "
+                "they are; correlate them before"
+            )
+        return notes
 
     def _span(self, axis: str) -> tuple[float, float]:
         """Least and largest coordinate of sources and receivers."""

@@ -102,14 +102,16 @@ def scan(path: Path, interval: float | None = None) -> TraceTable:
         notes.append("lengths are in feet by the binary header; converted to metres")
     doubts = Doubts()
     ends = {"source": source, "receiver": receiver}
-    doubts.add(head, {f"{what}_{axis}": ends[what][:, n] for what in ends for n, axis in enumerate("xyz")})
+    marked_live = np.isin(head["kind"], LIVE)
+    ends_by_axis = {f"{what}_{axis}": ends[what][:, n] for what in ends for n, axis in enumerate("xyz")}
+    doubts.add(head, ends_by_axis, marked_live)
     notes += doubts.notes(layout)
     notes += format_doubts(layout)
     notes += interval_notes(layout, head["interval"])
     intervals = intervals_of(layout, head["interval"])
     if not (source[:, :2].any() or receiver[:, :2].any()):
         notes.append("the trace headers carry no coordinates: every source and receiver is at the origin")
-    if dead := int(np.count_nonzero(~np.isin(head["kind"], LIVE))):
+    if dead := int(np.count_nonzero(~marked_live)):
         notes.append(f"{dead} of {layout.traces} traces are marked as dead or as other than seismic data")
     return TraceTable(
         path=path,
@@ -117,7 +119,7 @@ def scan(path: Path, interval: float | None = None) -> TraceTable:
         samples=layout.samples,
         delays=delays_of(layout, head),
         intervals=intervals,
-        live=np.isin(head["kind"], LIVE) & (intervals > 0),
+        live=marked_live & (intervals > 0),
         ffid=overridden("shot", head["ffid"], extension),
         channel=head["channel"],
         source=source,
