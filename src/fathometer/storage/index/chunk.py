@@ -21,9 +21,9 @@ from fathometer.storage.traces.doubts import WORDS, Doubts
 from fathometer.storage.traces.extension import extension_fields, overridden
 from fathometer.storage.traces.file_layout import Layout
 from fathometer.storage.traces.format_doubts import format_doubts
-from fathometer.storage.traces.headers import FIELDS, HEADER, fields_of, swap_pairs
+from fathometer.storage.traces.headers import FIELDS, FOOT, HEADER, fields_of, swap_pairs
 from fathometer.storage.traces.intervals import contradicting, intervals_of
-from fathometer.storage.traces.segy import FOOT, LIVE, SAME_PLACE, positions, scaled
+from fathometer.storage.traces.segy import LIVE, SAME_PLACE, positions, scaled
 
 CHUNK_BYTES = 1 << 22  # of traces read at a time, which stay in the processor's cache
 WHOLE, LARGEST_WHOLE = ("shot", "channel"), 2.0**53  # words that must be whole numbers, also where they are floats
@@ -120,7 +120,7 @@ def read_chunk(span: Span, words: Mapping[str, Word], buffer: NDArray[np.uint8])
         head["shot"] += SHOTS_OF_A_FILE * (span.file + 1)
     chunk = _chunk(span, head, states, extension, peaks_of(rows, layout, straight=True))
     unused = {name: fields_of(rows[:, :HEADER], *FIELDS[name], layout.order) for name in WORDS if name not in head}
-    chunk.doubts.add(unused | head, chunk.columns, np.isin(head["kind"], LIVE))
+    chunk.doubts.add(unused | head, chunk.columns, np.isin(head["kind"], LIVE), span.first)
     return chunk if span.first else replace(chunk, format_notes=tuple(format_doubts(layout)))
 
 

@@ -14,8 +14,8 @@ from fathometer.base.formatting import number_of
 from fathometer.storage.reading import reading
 from fathometer.storage.traces.file_layout import Layout
 from fathometer.storage.traces.headers import BINARY, TEXT, field_of, swap_pairs
+from fathometer.storage.traces.place_doubts import POINTS, PlaceDoubts
 
-POINTS = ("source", "receiver")
 PLACES = tuple(f"{what}_{axis}" for what in POINTS for axis in "xyz")
 STATICS = ("source_static", "group_static", "total_static")  # ms
 DATUMS = ("source_datum", "receiver_datum")
@@ -24,7 +24,7 @@ OF_LIVE = ("lag_a", "lag_b", "mute_end", *DATUMS, "correlated", "sweep")
 RANGED = (*OF_ALL, *OF_LIVE)
 SCALARS = ("coordinate_scalar", "elevation_scalar", "time_scalar")
 # Names of headers.FIELDS.
-WORDS = (*RANGED, *SCALARS, "gain", "data_use", "delay", "source_elevation", "receiver_elevation")
+WORDS = (*RANGED, *SCALARS, "gain", "data_use", "delay", "offset", "source_elevation", "receiver_elevation")
 POWERS = (0, 1, 10, 100, 1000, 10000)  # scalars of the standard, with either sign
 DEEPEST = 12_000.0  # m: farther from the datum lies no source and no receiver
 POLARITY = (3257, "i2")  # of the binary header: 1 or 2, what an increase of pressure or an upward movement is
@@ -34,6 +34,7 @@ SWAPPED = {256: 1, 512: 2}  # of the other byte order
 SHORT = 50e-6  # s: sample intervals below are hardly those of seismic data
 DEGREES = {"x": 180.0, "y": 90.0}  # largest magnitudes of longitudes and latitudes
 TOGETHER = 1.0  # m: no survey is smaller, and 1 degree is 111 km
+WIDEST = 10.0  # degrees: hardly a survey is larger
 TEST = 2  # data use
 NO_DELAY = -32768  # ms
 SHORT_MUTE = 100  # ms: shorter ones are of recorders that begin, not of a choice
@@ -54,11 +55,18 @@ class Doubts:
     spans: dict[str, tuple[float, float]] = field(default_factory=dict)  # "source_x" … "receiver_z", m
     gains: tuple[int, int] | None = None  # dB, least and largest
     marked: Counter[str] = field(default_factory=Counter)  # how many traces are for tests, or have no delay
+    places: PlaceDoubts = field(default_factory=PlaceDoubts)
 
     def add(
-        self, head: Mapping[str, NDArray[Any]], places: Mapping[str, NDArray[np.float64]], live: NDArray[np.bool_]
+        self,
+        head: Mapping[str, NDArray[Any]],
+        places: Mapping[str, NDArray[np.float64]],
+        live: NDArray[np.bool_],
+        first: int,
     ) -> None:
-        """Add traces: their WORDS, (n,) each, "source_x" … "receiver_z", (n,) each, m, and which of them are live."""
+        """Add traces: their WORDS and coordinates, (n,) each, "source_x" … "receiver_z", (n,) each, m, which of them
+        are live, and the number of the first."""
+        self.places.add(head, places, live, first)
         words = {name: head[name] for name in OF_ALL} | {name: np.where(live, head[name], 0) for name in OF_LIVE}
         lag = head["delay"] + words["lag_a"] + words["lag_b"] != 0  # a delay may make a lag good
         for name in ("lag_a", "lag_b"):
@@ -98,6 +106,7 @@ class Doubts:
             mine = other.gains if self.gains is None else self.gains
             self.gains = min(mine[0], other.gains[0]), max(mine[1], other.gains[1])
         self.marked.update(other.marked)
+        self.places.join(other.places)
 
     def notes(self, layout: Layout) -> list[str]:
         """A line on each word that is not used, and on each value that is hardly meant."""
@@ -124,12 +133,13 @@ class Doubts:
                     f"{what}s lie at z = {top:.8g} to {bottom:.8g} m: are elevations in m, and is the elevation scalar "
                     "right?"
                 )
-        if self._degrees():
+        if self._degrees(layout):
             x, y = (self._span(axis) for axis in "xy")
             notes.append(
                 f"all sources and receivers lie within {x[0]:.8g} to {x[1]:.8g} m along x and {y[0]:.8g} to {y[1]:.8g} "
                 "m along y: coordinates may be degrees, which are taken as metres; project them to metres"
             )
+        notes += self.places.notes(layout)
         polarity = polarity_of(layout)
         if polarity in POLARITIES:
             notes.append(
@@ -189,15 +199,20 @@ class Doubts:
         ends = [self.spans[f"{what}_{axis}"] for what in POINTS]
         return min(low for low, _ in ends), max(high for _, high in ends)
 
-    def _degrees(self) -> bool:
-        """Whether places differ, by less than any survey's, and all could be longitudes and latitudes."""
+    def _degrees(self, layout: Layout) -> bool:
+        """Whether all places could be longitudes and latitudes, and hardly be metres: they differ by less than any
+        survey's; or by a little more, but as seen from the origin by less than they lie from both axes, and no offsets
+        confirm them."""
         if not self.spans:
             return False
         spans = {axis: self._span(axis) for axis in "xy"}
         spread = max(high - low for low, high in spans.values())
-        small = all(max(-spans[axis][0], spans[axis][1]) <= most for axis, most in DEGREES.items())
-        far = any(max(map(abs, ends)) >= 1 for ends in spans.values())  # not at the origin, as small models are
-        return small and far and 0 < spread < TOGETHER
+        if not all(max(-spans[axis][0], spans[axis][1]) <= most for axis, most in DEGREES.items()) or not spread > 0:
+            return False
+        if spread < TOGETHER:  # not at the origin, as small models are
+            return any(max(map(abs, ends)) >= 1 for ends in spans.values())
+        aside = all(low > spread or high < -spread for low, high in spans.values())
+        return spread < WIDEST and aside and not self.places.confirmed(layout)
 
 
 def interval_doubts(layout: Layout) -> list[str]:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from segyio import TraceField
 
 TEXT, BINARY, HEADER = 3200, 400, 240  # bytes of the textual, the binary and a trace header
+FOOT = 0.3048  # m
 INTERVAL_TOLERANCE = 0.999  # µs: sample intervals that differ by no more were rounded or truncated to whole µs
 
 Order = Literal["<", ">"]  # byte order: little-endian, big-endian

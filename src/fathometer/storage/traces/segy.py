@@ -17,6 +17,7 @@ from fathometer.storage.traces.doubts import WORDS, Doubts
 from fathometer.storage.traces.extension import extension_of, overridden
 from fathometer.storage.traces.file_layout import CHUNK_BYTES, Layout
 from fathometer.storage.traces.format_doubts import format_doubts
+from fathometer.storage.traces.headers import FOOT
 from fathometer.storage.traces.intervals import interval_notes, intervals_of
 from fathometer.storage.traces.segy_writer import GatherWriter
 
@@ -25,7 +26,6 @@ __all__ = ["GatherWriter", "TraceTable", "read_traces", "scan"]
 Number = TypeVar("Number", np.int64, np.float64)
 Seen = Callable[[int, NDArray[np.uint8]], None]
 
-FOOT = 0.3048  # m
 SAME_PLACE = 1e-3  # m; headers hold decimal fractions, so equal places may differ by rounding
 # Trace identification codes of live seismic data: unknown, seismic, pressure and vertical sensors.
 PRESSURE, VERTICAL = 11, 12
@@ -104,7 +104,7 @@ def scan(path: Path, interval: float | None = None) -> TraceTable:
     ends = {"source": source, "receiver": receiver}
     marked_live = np.isin(head["kind"], LIVE)
     ends_by_axis = {f"{what}_{axis}": ends[what][:, n] for what in ends for n, axis in enumerate("xyz")}
-    doubts.add(head, ends_by_axis, marked_live)
+    doubts.add(head, ends_by_axis, marked_live, 0)
     notes += doubts.notes(layout)
     notes += format_doubts(layout)
     notes += interval_notes(layout, head["interval"])

@@ -26,11 +26,11 @@ from fathometer.storage.traces.detect import volume_layout_of
 from fathometer.storage.traces.doubts import system_doubts
 from fathometer.storage.traces.extension import extension_of, overridden
 from fathometer.storage.traces.file_layout import Layout
-from fathometer.storage.traces.headers import TEXT
+from fathometer.storage.traces.headers import FOOT, TEXT
 from fathometer.storage.traces.purpose import holds_gathers
 from fathometer.storage.traces.reference_system import crs_of_file, text_of
 from fathometer.storage.traces.sample_formats import IBM, INT24, SAMPLE_FORMATS, UINT24
-from fathometer.storage.traces.segy import ANGLE_UNITS, FOOT, scaled
+from fathometer.storage.traces.segy import ANGLE_UNITS, scaled
 from fathometer.storage.traces.segy_writer import LARGEST_SHORT
 from fathometer.storage.volumes.block import TIME, BlockReader, VolumeInfo
 from fathometer.storage.volumes.boxes import Box
