@@ -266,6 +266,57 @@ def test_an_extended_interval_that_contradicts_the_other_is_told(tmp_path, exten
     assert not any("differ" in note for note in scan(path, 0.002).notes)
 
 
+STANZA = "((SEG: User data ver 1.0))".ljust(3200)
+
+
+def with_trailers(path, data, announced, stanzas, order=">"):
+    """A file of revision 2 with stanzas behind its traces."""
+    content = bytearray(data.write(path).read_bytes())
+    content[3528:3532] = struct.pack(order + "i", announced)
+    path.write_bytes(bytes(content) + b"".join(text.encode("cp037") for text in stanzas))
+    return path
+
+
+@pytest.mark.parametrize("order", "><")
+@pytest.mark.parametrize(
+    ("announced", "stanzas"),
+    [(1, [STANZA]), (2, [STANZA, " " * 3200]), (-1, [STANZA]), (-1, [STANZA, " " * 3200, STANZA]), (1, [" " * 3200])],
+)
+@pytest.mark.parametrize("samples", [100, 740])  # 740: a trace is as long as a stanza
+def test_trailers_are_no_traces(tmp_path, announced, stanzas, order, samples):
+    data = live(samples=samples, revision=(2, 0), order=order)
+    path = with_trailers(tmp_path / "a.segy", data, announced, stanzas, order)
+    table = scan(path)
+    assert len(table.ffid) == 6
+    assert table.notes == (
+        f"{3200 * len(stanzas)} bytes of trailers lie behind the traces (revision 2): they are not read",
+    )
+    np.testing.assert_array_equal(read_traces(path, range(6)), data.values)
+    index = index_of(path)
+    assert found(index) == {}
+    assert index.summary.usable == 6
+
+
+def test_trailers_that_are_not_there(tmp_path):
+    path = with_trailers(tmp_path / "a.segy", live(samples=900, revision=(2, 0)), 3, [])
+    assert [note.split(",")[0] for note in scan(path).notes] == [
+        "the binary header announces trailers behind the traces (bytes 3529-3532)"
+    ]
+    assert len(scan(path).ffid) == 6
+    path = with_trailers(tmp_path / "a.segy", live(samples=900, revision=(2, 0)), -1, [])
+    assert scan(path).notes == ()
+    path = with_trailers(tmp_path / "a.segy", live(samples=900), 1, [])  # revision 1 has no such word
+    assert scan(path).notes == ()
+
+
+@pytest.mark.parametrize("text", [" ", STANZA])
+def test_text_that_is_not_announced_is_an_error_alone(tmp_path, text):
+    path = live(extended=[text], announced=0).write(tmp_path / "a.segy")
+    for read in (scan, index_of):
+        with pytest.raises(InputError, match=r"text stands where traces begin, behind 3600 bytes: extended textual"):
+            read(path)
+
+
 def cut(data: Bytes, size: int):
     def make(path):
         data.write(path)

@@ -146,7 +146,7 @@ class Doubts:
                 f"the impulse polarity code is {polarity}: an increase of pressure is {POLARITIES[polarity]}; samples "
                 "are taken as they are ([acquisition] conditioning.polarity), and images do not say it"
             )
-        return [*notes, *interval_doubts(layout), *system_doubts(layout)]
+        return [*notes, *interval_doubts(layout), *system_doubts(layout), *_trailers(layout)]
 
     def _notes_on_times(self) -> list[str]:
         """A line on each word that shifts or cuts traces."""
@@ -236,6 +236,14 @@ def system_doubts(layout: Layout) -> list[str]:
         f"the measurement system of the binary header is {code}, neither 1 (metres) nor 2 (feet){meant}: lengths are "
         "taken as metres"
     ]
+
+
+def _trailers(layout: Layout) -> list[str]:
+    """A line on what lies behind the traces."""
+    with reading(layout.path):
+        size = layout.path.stat().st_size
+    behind = size - layout.start - layout.traces * layout.trace_bytes - layout.spare
+    return [f"{behind} bytes of trailers lie behind the traces (revision 2): they are not read"] if behind > 0 else []
 
 
 def polarity_of(layout: Layout) -> int:

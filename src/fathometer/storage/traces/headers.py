@@ -65,6 +65,9 @@ FIELDS = MappingProxyType(
     }
 )
 
+# Of the binary header, in revision 2; segyio has no names for them.
+TRACE_COUNT = 3513  # number of traces, u8
+TRAILERS = 3529  # number of trailer stanzas behind the traces, i4; -1: it is not known
 
 # Of Trace Header Extension 1, the second header of a trace (revision 2).
 EXTENSION_HEADERS = (157, "u2")  # headers that this trace has beside the first

@@ -22,6 +22,8 @@ from fathometer.storage.traces.headers import (
     FIELDS,
     HEADER,
     INTERVAL_TOLERANCE,
+    TRACE_COUNT,
+    TRAILERS,
     Order,
     extended,
     field_of,
@@ -31,8 +33,7 @@ from fathometer.storage.traces.modelled_top import with_top
 from fathometer.storage.traces.segy import delays_of
 from fathometer.storage.traces.segy_writer import IEEE_FLOAT, LARGEST_SHORT, require_all
 
-# Fields of the binary header that segyio has no name for, in revision 2: number of traces, number of trailers.
-EXTENDED_INTERVAL, TRACE_COUNT, TRAILERS = 3273, 3513, 3529
+EXTENDED_INTERVAL = 3273  # of the binary header, in revision 2; segyio has no name for it
 EXTENSION_SAMPLES, EXTENSION_INTERVAL = (137, "u4"), (145, "f8")  # of the first additional trace header, µs
 SAMPLE_BYTES = 4  # of an IEEE float
 DELAY = ("delay", "time_scalar")

@@ -6,6 +6,7 @@ be told the byte order.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -24,10 +25,12 @@ from fathometer.storage.traces.headers import (
     HEADER,
     INTERVAL_TOLERANCE,
     TEXT,
+    TRAILERS,
     Order,
     field_of,
     swap_pairs,
 )
+from fathometer.storage.traces.reference_system import text_of
 from fathometer.storage.traces.sample_count import sample_count
 from fathometer.storage.traces.sample_formats import SAMPLE_FORMATS, sample_type
 
@@ -42,6 +45,8 @@ ORDERS: dict[bytes, tuple[Order, bool]] = {
     b"\2\1\4\3": (">", True),
 }
 EXTENDED_INTERVAL = 3273  # position of the interval in µs, f8, revision 2; segyio has no name for it
+STANZA, STANZA_BYTES = re.compile(r"\(\([A-Za-z0-9]"), 3  # how a stanza begins: ((SEG: … ))
+MOST_TRAILERS = 4096  # stanzas that are looked for
 SHORTEST, LONGEST = 1e-3, 1e7  # µs: an extended sample interval outside is ignored
 LIKELY = (1.0, 1e6)  # µs: one that is hardly there by accident
 
@@ -70,6 +75,11 @@ def segy_layout_of(path: Path) -> Layout:
         first = _swapped(first[: len(first) // 2 * 2]) if pairs else first
     if len(first) < HEADER:
         raise InputError(f"{path}: holds no traces ({size} bytes, of which {start} are file headers)")
+    if text_of(first[:HEADER]).isprintable():  # a trace header has zeros
+        raise InputError(
+            f"{path}: text stands where traces begin, behind {start} bytes: extended textual headers that the binary "
+            "header does not count (bytes 3505-3506)?"
+        )
 
     in_binary = field_of(head, int(BinField.Samples), "u2", order)
     if revision >= 2:
@@ -79,14 +89,23 @@ def segy_layout_of(path: Path) -> Layout:
     counts = {in_binary: "binary header"}
     counts.setdefault(in_trace, "trace header")
     most = field_of(head, ADDITIONAL_HEADERS, "i2", order) if revision >= 2 else 0
-    additional, samples, truncated = _fitting_headers(
-        _additional_headers(most, first, order),
-        lambda header: sample_count(
-            path=path, size=size, start=start, width=width, counts=counts, order=order, header=header, pairs=pairs
+    ends = _ends(path, size, start, field_of(head, TRAILERS, "i4", order) if revision >= 2 else 0)
+    end, additional, samples, truncated = _fitting_end(
+        ends,
+        lambda end: _fitting_headers(
+            _additional_headers(most, first, order),
+            lambda header: sample_count(
+                path=path, size=end, start=start, width=width, counts=counts, order=order, header=header, pairs=pairs
+            ),
         ),
     )
     header = HEADER * (1 + additional)
     notes = []
+    if end == size and ends != [size]:
+        notes.append(
+            f"the binary header announces trailers behind the traces (bytes {TRAILERS}-{TRAILERS + 3}), but the file's "
+            "size fits traces alone"
+        )
     if not truncated and (0 < in_binary != samples or 0 < in_trace != samples):
         notes.append(
             f"sample counts differ: the binary header says {in_binary}, the first trace's {in_trace}; "
@@ -106,13 +125,13 @@ def segy_layout_of(path: Path) -> Layout:
         format=code,
         start=start,
         samples=samples,
-        traces=(size - start) // (header + samples * width),
+        traces=(end - start) // (header + samples * width),
         interval=interval,
         feet=field_of(head, int(BinField.MeasurementSystem), "i2", order) == 2,
         notes=(*notes, *two_intervals, *interval_notes),
         own_intervals=micros <= 0,
         faults=(*truncated, *no_interval),
-        spare=(size - start) % (header + samples * width),
+        spare=(end - start) % (header + samples * width),
         additional=additional,
         pairs=pairs,
     )
@@ -176,6 +195,38 @@ def _fitting_headers(
     if not found:
         raise errors[0]
     return next((one for one in found if not one[2]), found[0])
+
+
+def _ends(path: Path, size: int, start: int, trailers: int) -> list[int]:
+    """Where traces may end, the likeliest first: before as many trailer stanzas as announced, or before what begins
+    like one where their number is unknown (-1), or with the file. Stanzas are as long as textual headers."""
+    most = (size - start - HEADER) // TEXT
+    if 0 < trailers <= most:
+        return [size - trailers * TEXT, size]
+    if trailers != -1:
+        return [size]
+    ends = []
+    with reading(path), path.open("rb") as file:
+        for end in range(size - min(most, MOST_TRAILERS) * TEXT, size, TEXT):
+            file.seek(end)
+            block = file.read(STANZA_BYTES)
+            if any(STANZA.match(block.decode(code)) for code in ("cp037", "latin-1")):
+                ends.append(end)
+    return [*ends, size]
+
+
+def _fitting_end(
+    ends: list[int], fitted: Callable[[int], tuple[int, int, list[str]]]
+) -> tuple[int, int, int, list[str]]:
+    """The first end with which the traces fit the file, or else the first; with the result of `fitted`."""
+    for end in ends:
+        try:
+            found = fitted(end)
+        except InputError:
+            continue
+        if not found[2]:
+            return end, *found
+    return ends[0], *fitted(ends[0])
 
 
 def _extended_text(path: Path, head: bytes, order: Order) -> int:
