@@ -82,6 +82,13 @@ def test_an_aperture_between_the_places_of_the_image_is_refused(tmp_path):
         run(survey(tmp_path, LINE | {"time_migration.x": [-45.0, 55.0, 25.0], "time_migration.aperture": 3.0}))
 
 
+def test_an_image_far_from_all_midpoints_names_both(tmp_path):
+    record_reflector(tmp_path)
+    words = r"no trace lies within the aperture \(midpoints at x = -1500 to 1500 m; the image at x = 9000 to 9050 m\)"
+    with pytest.raises(InputError, match=words):
+        run(survey(tmp_path, LINE | {"time_migration.x": [9000.0, 9050.0, 25.0]}))
+
+
 def test_an_image_that_begins_after_the_traces_is_refused(tmp_path):
     record_reflector(tmp_path)
     with pytest.raises(InputError, match=r"start: found 1.2 s; allowed: before the end of the traces, 1.196 s"):
@@ -95,7 +102,10 @@ def test_an_image_that_no_trace_adds_to_says_so(tmp_path):
     outcome, _ = run(survey(tmp_path, LINE | keys))
     *_, image, fold = outcome.record["results"]["notes"]
     assert image == outcome.nothing
-    assert image.startswith("nothing was imaged, the image is 0 everywhere: no trace adds anything at any place")
+    assert image.startswith(
+        "nothing was imaged, the image is 0 everywhere: no midpoint lies among its places (midpoints at x = -1500 to "
+        "1500 m; the image at x = 9000 to 9050 m), and no trace adds anything at any place and time; see"
+    )
     assert fold == "the fold is 0 everywhere"
     assert image in outcome.record["validity"]["reasons"]
     assert not load(tmp_path / "out" / "time" / "image.rsf").any()

@@ -98,6 +98,8 @@ def emptiness(setup: TimeSetup, images: Mapping[str, Floats]) -> Emptiness:
             "no trace adds anything at any place and time; see [time_migration] x, start, aperture, dip, datum and "
             "replacement_velocity"
         )
+    if setup.layout.apart:
+        hint = f"no midpoint lies among its places ({setup.layout.extents}), and {hint}"
     return emptiness_of_images(ranges, hint)
 
 

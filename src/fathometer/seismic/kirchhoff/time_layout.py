@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from fathometer.base import ledger
 from fathometer.base.errors import InputError
+from fathometer.base.formatting import extent_in_words
 from fathometer.grid.grid import Grid
 from fathometer.parallel.decomposition import Index3
 from fathometer.seismic.kirchhoff.operator import OperatorSettings, segments, summed_of
@@ -112,6 +113,29 @@ class TimeLayout:
             lo.append(0 if flat else min(max(first, 0), cells - 1))
             hi.append(1 if flat else max(min(last, cells), lo[-1] + 1))
         return (lo[0], lo[1]), (hi[0], hi[1])
+
+    @property
+    def extents(self) -> str:
+        """Where midpoints and the places of the image lie."""
+        low, high = self.acquisition.midpoints.min(axis=0), self.acquisition.midpoints.max(axis=0)
+        axes = range(1 if self.grid.two_dimensional else 2)
+        words = [
+            ", ".join(f"{'xy'[axis]} = {extent_in_words(float(low[axis]), float(high[axis]))}" for axis in axes),
+            ", ".join(
+                f"{'xy'[axis]} = {extent_in_words(self.grid.origin[axis], self.grid.upper[axis])}" for axis in axes
+            ),
+        ]
+        return f"midpoints at {words[0]}; the image at {words[1]}"
+
+    @property
+    def apart(self) -> bool:
+        """Whether no midpoint lies among the places of the image, or half a cell beside them."""
+        inside = np.ones(len(self.acquisition.midpoints), np.bool_)
+        for axis in range(1 if self.grid.two_dimensional else 2):
+            half = 0.5 * self.grid.spacing[axis]
+            own = self.acquisition.midpoints[:, axis]
+            inside &= (own >= self.grid.origin[axis] - half) & (own <= self.grid.upper[axis] + half)
+        return not inside.any()
 
     @property
     def weighted(self) -> bool:
@@ -400,7 +424,8 @@ def _reach_notes(layout: TimeLayout) -> tuple[str, ...]:
     if least > aperture:
         raise InputError(
             f"{layout.survey.path}: [time_migration] aperture: found {aperture:g} m; the midpoint nearest to a place "
-            f"of the image is {least:g} m from it: no trace lies within the aperture; allowed: more, or other places"
+            f"of the image is {least:g} m from it: no trace lies within the aperture ({layout.extents}); allowed: "
+            "more, or other places"
         )
     if not outside:
         return ()
