@@ -95,7 +95,8 @@ def _words_of(layout: Layout) -> Words:
     with ledger.io(bytes=len(chosen) * layout.trace_bytes):
         stored = layout.stored(chosen)[:, layout.header_bytes :]
     stored = swap_pairs(stored) if layout.pairs else np.ascontiguousarray(stored)
-    words = np.unique(stored.view(layout.order + "u4").astype(np.uint32))
+    every = -(-len(chosen) * layout.samples // MOST_WORDS)
+    words = np.unique(stored.view(layout.order + "u4")[:, ::every].astype(np.uint32))
     return np.asarray(words[words & np.uint32(0x7FFFFFFF) != 0])
 
 
