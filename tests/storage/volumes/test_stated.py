@@ -287,6 +287,28 @@ def test_depths_of_an_rsf_that_are_all_negative_are_refused(tmp_path, label):
             assert again.info.origin == (-500.0, first)
 
 
+@pytest.mark.parametrize("keys", ["o1=0 d1=-0.1", "o1=-0.4 d1=0.1"])
+def test_two_way_times_that_are_all_negative_are_refused(tmp_path, keys):
+    label = 'label1="TWT" unit1="s" label2="x"'
+    with pytest.raises(InputError, match=r"runs from .*: are these two-way times\? needed: .*positive1"):
+        rsf_with(tmp_path, f"{keys} {label}")
+    with rsf_with(tmp_path, f'{keys} {label} positive1="up"') as volume:
+        assert (volume.info.origin[1], volume.info.axis_units[1]) == (0.0, "s")
+        np.testing.assert_array_equal(whole(volume), TRUTH.values[:, :: -1 if "=-0.4" in keys else 1])
+
+
+@pytest.mark.parametrize("first", [0.0, 0.4])
+def test_coordinates_of_time_that_are_all_negative_are_refused(tmp_path, first):
+    times = -np.abs(first - 0.1 * np.arange(NZ))
+    with pytest.raises(InputError, match='the axis "t" runs from .*: are these two-way times'):
+        open_volume(hdf5_with(tmp_path, {}, {"x": X, "twt": times}, {"units": "s"}), tmp_path)
+    reference = hdf5_with(tmp_path, {}, {"x": X, "twt": times}, {"units": "s", "positive": "up"})
+    with open_volume(reference, tmp_path) as volume:
+        assert volume.info.origin == (0.0, 0.0)
+    with open_volume(hdf5_with(tmp_path, {}, {"x": X, "twt": times + 0.2}, {"units": "s"}), tmp_path) as volume:
+        assert volume.info.spacing[1] == pytest.approx(0.1)
+
+
 @pytest.mark.parametrize("label", ["Elev", "elevations", "Altitude (m)", "Height", "Z up"])
 def test_a_name_of_something_that_rises_turns_z_round(tmp_path, label):
     with rsf_with(tmp_path, f'o1=100 d1=10 label1="{label}" label2="x"') as volume:

@@ -117,27 +117,26 @@ def placed(axis: StatedAxis, depth: bool = False) -> PlacedAxis:
     if vertical and raised and not positive and any(map(downward, names)):
         return PlacedAxis(label, unclear=f"{_named(label)}: its names say both up and down; {POSITIVE}")
     sense = UP if vertical and (positive == UP or (not positive and raised)) else DOWN
-    told = (
-        bool(positive) or raised or axis.standard_name.lower().startswith("depth") or axis_of(label) in ("x", "y", "t")
-    )
+    told = bool(positive) or raised or axis.standard_name.lower().startswith("depth") or axis_of(label) in ("x", "y")
+    down = vertical or depth or axis_of(label) == TIME  # counted from above, so that it is not all negative
     if axis.coordinates is not None and len(axis.coordinates):
-        return _by_coordinates(axis, label, axis.coordinates, sense, told, vertical or depth)
+        return _by_coordinates(axis, label, axis.coordinates, sense, told, down)
     if unit_of_axis(axis.units, label)[0] is None:
         return PlacedAxis(label, unplaced=f'{_named(label)}: its unit is "{axis.units}"')
     if axis.step is not None:
-        return _by_step(axis, label, axis.step, sense, told or axis.ours, vertical or depth)
+        return _by_step(axis, label, axis.step, sense, told or axis.ours, down)
     if sense == UP:
         why = f"{_named(label)} counts upward, and no coordinates say which end is at the top"
         return PlacedAxis(label, unclear=why)
     return PlacedAxis(label, axis.first)
 
 
-def _by_step(axis: StatedAxis, label: str, step: float, sense: str, told: bool, vertical: bool) -> PlacedAxis:
+def _by_step(axis: StatedAxis, label: str, step: float, sense: str, told: bool, down: bool) -> PlacedAxis:
     """Of a first coordinate and a step. told: whether it is known which way the axis runs (z: a depth or a height).
-    vertical: the axis is z."""
+    down: the axis is z or time."""
     first = axis.first or 0.0
     last = first + (axis.cells - 1) * step
-    if (step < 0 or vertical) and axis.cells > 1 and not told and max(first, last) <= 0:
+    if (step < 0 or down) and axis.cells > 1 and not told and max(first, last) <= 0:
         return _unclear(label, first, last)
     if sense == UP:
         first, last, step = -first, -last, -step
@@ -147,9 +146,9 @@ def _by_step(axis: StatedAxis, label: str, step: float, sense: str, told: bool, 
 
 
 def _by_coordinates(
-    axis: StatedAxis, label: str, coordinates: NDArray[np.float64], sense: str, told: bool, vertical: bool
+    axis: StatedAxis, label: str, coordinates: NDArray[np.float64], sense: str, told: bool, down: bool
 ) -> PlacedAxis:
-    """Of a coordinate for each cell. told, vertical: see _by_step."""
+    """Of a coordinate for each cell. told, down: see _by_step."""
     factor, _ = unit_of_axis(axis.units, label)
     values = np.asarray(coordinates, np.float64) * (1.0 if factor is None else factor) * (-1.0 if sense == UP else 1.0)
     if not np.isfinite(values).all():
@@ -162,7 +161,8 @@ def _by_coordinates(
         angles = "degree" in axis.units.lower()  # which may begin anew at 0
         why = f"{_named(label)}: its coordinates neither rise nor fall"
         return PlacedAxis(label, uneven=why, unclear="" if angles else why)
-    if not told and len(values) > 1 and values.max() <= 0 and (flipped or vertical):
+    known = factor is not None or label != TIME  # days since a date are no two-way times
+    if not told and len(values) > 1 and values.max() <= 0 and (flipped or down) and known:
         return _unclear(label, values[0], values[-1])
     if factor is None:
         return PlacedAxis(label, flipped=flipped, unplaced=f'{_named(label)}: its unit is "{axis.units}"')
@@ -173,7 +173,8 @@ def _by_coordinates(
 
 
 def _unclear(label: str, first: float, last: float) -> PlacedAxis:
-    why = f"{_named(label)} runs from {first:g} to {last:g}: are these depths? needed: coordinates of depth, or with"
+    kind, wanted = ("two-way times", "two-way time") if label == TIME else ("depths", "depth")
+    why = f"{_named(label)} runs from {first:g} to {last:g}: are these {kind}? needed: coordinates of {wanted}, or with"
     return PlacedAxis(label, unclear=f"{why} {POSITIVE.removeprefix('needed: ')}")
 
 

@@ -248,3 +248,9 @@ def test_one_way_time_is_refused_by_name(tmp_path, label):
     with pytest.raises(InputError) as caught:
         velocities(tmp_path, LINE, velocity="v.rsf")
     assert f'the axis "{label}" is of one-way time, which is half of two-way time; needed:' in str(caught.value)
+
+
+def test_a_delay_that_makes_all_times_negative(tmp_path):
+    volume(tmp_path / "v.segy", np.full((5, 101), 2000.0), (100.0, 0.02), (0.0, -2.0))
+    with pytest.raises(InputError, match=KEY.format("v.segy") + "its times run from -2 to 0 s; needed: two-way times"):
+        velocities(tmp_path, LINE, velocity="v.segy")

@@ -73,6 +73,11 @@ class VolumeSource:
         self.samples = lengths["t"]
         self._first_time, self._interval = self._times()
         last = self._first_time + (self.samples - 1) * self._interval
+        if last <= 0 and self.samples > 1:
+            raise InputError(
+                f"{self.name}: its times run from {self._first_time:g} to {last:g} s; needed: two-way times, which are "
+                "above 0"
+            )
         if last > LATEST:
             raise InputError(
                 f"{self.name}: its last time is {last:g} s; allowed: up to {LATEST:g} s; is its axis in milliseconds?"

@@ -196,9 +196,9 @@ def rsf_header(info: VolumeInfo, data: str) -> bytes:
 
 
 def _above_datum(info: VolumeInfo, axis: int) -> bool:
-    """Whether an axis is of depths without any below 0, which might be heights to a reader."""
+    """Whether an axis is of depths or times without any below 0, which might be heights to a reader."""
     label = "" if info.labels is None else info.labels[axis]
-    if info.origin is None or info.spacing is None or not (axis_of(label) == "z" or (not label and axis == -1)):
+    if info.origin is None or info.spacing is None or not (axis_of(label) in ("z", "t") or (not label and axis == -1)):
         return False
     return info.origin[axis] + (info.shape[axis] - 1) * info.spacing[axis] <= 0
 

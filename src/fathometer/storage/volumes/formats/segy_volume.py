@@ -89,7 +89,7 @@ class SegyVolume(BlockReader):
         in_time = f" {IN_TIME}" in text
         labels = (*labels, TIME if in_time else "z")
         survey = _survey(self._layout, head, lengths)
-        delay = scaled(head["delay"][:1], head["time_scalar"][:1] * (self._layout.revision >= 1))
+        delays = scaled(head["delay"], head["time_scalar"] * (self._layout.revision >= 1))
         depths = Depths() if in_time else _depths(self._layout, text, head)
         self.depths: tuple[float, float] | None = None  # m, as `times`, of a volume in depth
         if depths.first is not None and depths.step is not None:
@@ -110,15 +110,16 @@ class SegyVolume(BlockReader):
                 partial=partial,
                 firsts=firsts,
                 feet=self._layout.feet,
+                uneven=_differing(delays),
                 place=_place(self._layout, text),
             ),
         )
-        self._first_time = float(delay[0]) / 1000
+        self._first_time = float(delays[0]) / 1000
         self.unit_notes = tuple(system_doubts(self._layout))  # to who reads a model
         self.depth_notes = depths.notes  # to who reads a model
         if self._first_time and depths.first is None and not in_time:
             self.depth_notes = (
-                f"{path}: the delay of {float(delay[0]):g} in its trace headers (bytes 109 and 110) is not taken for "
+                f"{path}: the delay of {float(delays[0]):g} in its trace headers (bytes 109 and 110) is not taken for "
                 "the depth of the first sample",
             )
         self._rows = self._layout.rows()
@@ -200,6 +201,18 @@ def _depths(layout: Layout, text: str, head: dict[str, NDArray[np.int64]]) -> De
         )
         step = layout.interval * 1e6 / parts
     return Depths(first, step or None, tuple(f"{layout.path}: {note}" for note in notes))
+
+
+def _differing(delays: NDArray[np.float64]) -> str:
+    """That samples of the traces (n,) do not begin at one delay; "" where they do."""
+    others = np.flatnonzero(delays != delays[0])
+    if not len(others):
+        return ""
+    first = int(others[0])
+    return (
+        f"its trace headers differ in their delay (bytes 109 and 110): {delays[0]:g} in trace 1, {delays[first]:g} in "
+        f"trace {first + 1}, and {len(others)} of {len(delays)} traces differ from the first"
+    )
 
 
 def _number(pattern: re.Pattern[str], text: str) -> float | None:
