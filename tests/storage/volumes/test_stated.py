@@ -300,7 +300,7 @@ def test_two_way_times_that_are_all_negative_are_refused(tmp_path, keys):
 @pytest.mark.parametrize("first", [0.0, 0.4])
 def test_coordinates_of_time_that_are_all_negative_are_refused(tmp_path, first):
     times = -np.abs(first - 0.1 * np.arange(NZ))
-    with pytest.raises(InputError, match='the axis "t" runs from .*: are these two-way times'):
+    with pytest.raises(InputError, match=r'the axis "t" runs from .*: are these two-way times'):
         open_volume(hdf5_with(tmp_path, {}, {"x": X, "twt": times}, {"units": "s"}), tmp_path)
     reference = hdf5_with(tmp_path, {}, {"x": X, "twt": times}, {"units": "s", "positive": "up"})
     with open_volume(reference, tmp_path) as volume:

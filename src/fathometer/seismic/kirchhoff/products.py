@@ -157,7 +157,7 @@ def write(setup: TimeSetup, grid: Grid, name: str, path: Path, values: Floats, s
         medium = ["RMS velocity from the model", *medium_of(survey)]
     else:
         medium = [f"RMS velocity {Path(velocity).name if isinstance(velocity, str) else f'{velocity:g} m/s'}"]
-    datum = survey.output.vertical_datum or "not stated"
+    datum = survey.output.vertical_datum or layout.place.datum or "not stated"
     with ledger.phase("write image"), ledger.file("image", "write"):
         info = replace(
             volume_info(grid, values.dtype, UNITS.get(name, ""), layout.place),

@@ -137,7 +137,7 @@ class EarthFiles:
             else:
                 world = placement.world_said(self.grid)
         self.notes += values_notes
-        self.place = Place(world_of_keys(self.placed.acquisition) or world, self._crs())
+        self.place = Place(world_of_keys(self.placed.acquisition) or world, self._crs(), datum=self._datum())
 
     def _stated_units(self) -> tuple[dict[str, str | None], dict[str, float]]:
         """Units of each velocity's file, None where nothing says, and what the values of the others are times to be SI.
@@ -164,8 +164,9 @@ class EarthFiles:
             if self._assumed is None
             else (assumption("[model] axes", self._assumed, self.axes) + self._order_note(),)
         )
-        segy = [volume for volume in self._volumes.values() if isinstance(volume, SegyVolume)]
-        notes += tuple(dict.fromkeys(f"{file.path}: {note}" for file in segy for note in file.unit_notes))
+        files = self._volumes.values()
+        notes += tuple(dict.fromkeys(f"{file.path}: {note}" for file in files for note in file.info.notes))
+        segy = [volume for volume in files if isinstance(volume, SegyVolume)]
         if self._keys.origin is None:
             notes += tuple(
                 dict.fromkeys(f"{note}; [model] origin gives it" for file in segy for note in file.depth_notes)
@@ -209,6 +210,10 @@ class EarthFiles:
     def _crs(self) -> str:
         """The name of the coordinate reference system, of the first file that has one."""
         return next((volume.info.place.crs for volume in self._volumes.values() if volume.info.place.crs), "")
+
+    def _datum(self) -> str:
+        """The name of the level that depths count from, of the first file that has one."""
+        return next((volume.info.place.datum for volume in self._volumes.values() if volume.info.place.datum), "")
 
     @property
     def paths(self) -> list[Path]:

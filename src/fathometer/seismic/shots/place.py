@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from fathometer.seismic.model.earth import EarthFiles
 from fathometer.seismic.model.placement import world_of_keys
 from fathometer.seismic.shots.acquisition import Acquisition
@@ -27,9 +29,9 @@ def place_of_run(
     of_gathers = _crs_of(acquisition)
     if (of_gathers or in_world) and place.world is None and not place.local and not flat:
         # Neither turned nor shifted, the grid's coordinates are those of the gathers; of a line, y is not known.
-        place = Place(World(), place.crs)
+        place = replace(place, world=World(), local=False)
     notes = _contradiction(survey, place.crs, of_gathers)
-    return Place(place.world, place.crs or of_gathers, place.local), notes
+    return replace(place, crs=place.crs or of_gathers), notes
 
 
 def unkept_notes(survey: Survey, place: Place) -> tuple[str, ...]:

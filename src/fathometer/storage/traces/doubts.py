@@ -115,8 +115,7 @@ class Doubts:
             named = ", ".join(f"{name.replace('_', ' ')}s {low} to {high} ms" for name, (low, high) in statics.items())
             notes.append(f"the headers hold {named}: they are not applied")
         if "weighting" in self.ranges:
-            low, high = self.ranges["weighting"]
-            notes.append(f"the headers hold trace weighting factors 2^-N, N from {low} to {high}: they are not applied")
+            notes += weighting_doubts(np.array(self.ranges["weighting"]))
         if "year" in self.ranges:
             notes.append("the headers hold years and times of day of recording: images do not carry them")
         notes += self._notes_on_times() + self._notes_on_records(layout)
@@ -224,6 +223,14 @@ def interval_doubts(layout: Layout) -> list[str]:
         f"the sample interval is taken as {micros:.10g} µs, as the headers say: if {micros:.10g} ms are meant, "
         f"[acquisition] sample_interval = {1e-3 * micros:.10g} (--sample-interval of `info` and `survey build`)"
     ]
+
+
+def weighting_doubts(weighting: NDArray[Any]) -> list[str]:
+    """A line on trace weighting factors, (n,) as in the headers, that are not 0 everywhere."""
+    low, high = int(weighting.min(initial=0)), int(weighting.max(initial=0))
+    if (low, high) == (0, 0):
+        return []
+    return [f"the headers hold trace weighting factors 2^-N, N from {low} to {high}: they are not applied"]
 
 
 def system_doubts(layout: Layout) -> list[str]:

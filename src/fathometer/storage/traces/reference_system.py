@@ -12,8 +12,9 @@ LINE = 80  # characters of a line of a textual header
 MOST_TEXT = 1 << 20  # bytes of textual headers that are looked at
 LONGEST = 4096  # characters of a name; WKT takes some hundreds
 NAMED = re.compile(r"\b(?:CRS|COORDINATE\s+REFERENCE\s+SYSTEM)(?:\s+(?:NAME|CODE))?\s*[:=]\s*(\S.*)", re.IGNORECASE)
+DATUM = re.compile(r"\bVERTICAL\s+DATUM\s*[:=]\s*([^\s;][^;]*)", re.IGNORECASE)
 CODE = re.compile(r"\bEPSG\b\W{0,3}(?:CODE\W{0,3})?(\d{4,6})\b", re.IGNORECASE)
-NONE = re.compile(r"(?:unknown|none|n/?a|local|not (?:known|given|specified))\W*", re.IGNORECASE)
+NONE = re.compile(r"(?:unknown|none|n/?a|local|not (?:known|given|specified|stated))\W*", re.IGNORECASE)
 EBCDIC_SPACE, ASCII_SPACE = b"\x40", b"\x20"
 
 
@@ -37,6 +38,12 @@ def crs_of_text(head: bytes) -> str:
         if (found := NAMED.search(line)) and (name := tidy_crs(found[1])):
             return name
     return next((f"EPSG:{found[1]}" for line in lines if (found := CODE.search(line))), "")
+
+
+def datum_of(text: str) -> str:
+    """The name of the level that depths count from in the text of a textual header; "" where it says none."""
+    lines = (text[first : first + LINE] for first in range(0, len(text), LINE))
+    return next((tidy_crs(found[1]) for line in lines if (found := DATUM.search(line))), "")
 
 
 def crs_of_file(path: Path, start: int) -> str:

@@ -80,14 +80,16 @@ class Place:
         world: of its x and y; None: they are local, or what they are is not known.
         crs: name of the coordinate reference system, as the input has it; "": unknown.
         local: the file says that its coordinates have no place in the world.
+        datum: name of the level that depths count from, as the input has it; "": unknown.
     """
 
     world: World | None = None
     crs: str = ""
     local: bool = False
+    datum: str = ""
 
     def __bool__(self) -> bool:
-        """Whether anything is known."""
+        """Whether anything is known of x and y."""
         return self.world is not None or bool(self.crs)
 
     def as_dict(self) -> dict[str, Any]:

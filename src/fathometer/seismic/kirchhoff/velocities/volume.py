@@ -57,7 +57,7 @@ class VolumeSource:
             self._volume = open_volume(reference, directory)
         info = self._volume.info
         self.name, self._grid, self._kind = f"{key} ({self._volume.path}{info.fill_words})", grid, kind
-        self.notes: tuple[str, ...] = ()
+        self.notes: tuple[str, ...] = tuple(f"{self._volume.path}: {note}" for note in info.notes)
         self._units, self._factor = None, 1.0
         if kind == "velocity":
             place = f"{key.removesuffix(' velocity')} units"

@@ -53,8 +53,7 @@ class InputVolume:
         self._given = request.units
         self._unit_stated, self.units = stated is not None, stated or "m/s"
         self.notes: tuple[str, ...] = unit_notes("--units", volume.path, volume.info, request.units)
-        if isinstance(volume, SegyVolume):
-            self.notes += tuple(f"{volume.path}: {note}" for note in volume.unit_notes)
+        self.notes += tuple(f"{volume.path}: {note}" for note in volume.info.notes)
         if isinstance(volume, SegyVolume) and request.input_origin is None:
             self.notes += tuple(f"{note}; --input-origin gives it" for note in volume.depth_notes)
         for option, given in (("--epsilon", request.epsilon), ("--delta", request.delta)):
@@ -69,7 +68,7 @@ class InputVolume:
             raise InputError(f"{self.name}: {reason}; needed: coordinates of equal steps, in m{also}")
         self._world: World | None = None
         self.grid = self._grid(request)
-        self.place = Place(self._world, volume.info.place.crs)
+        self.place = Place(self._world, volume.info.place.crs, datum=volume.info.place.datum)
 
     @property
     def velocity(self) -> bool:

@@ -4,6 +4,7 @@
     azimuth          degrees: direction of the local x axis, clockwise from Y
     world_transform  a, b, c, d, e, f of X = a x + b y + c, Y = d x + e y + f: the same again, for other programs
     crs              name of the coordinate reference system
+    vertical_datum   name of the level that depths count from
 
 Of files by others the name of the system is taken from what CF, GDAL and rioxarray write: the variable that
 grid_mapping names, with crs_wkt, spatial_ref or epsg_code.
@@ -27,8 +28,8 @@ from fathometer.storage.volumes.block import VolumeInfo
 from fathometer.storage.volumes.place import Place, World
 from fathometer.storage.volumes.survey_grid import FARTHEST
 
-ORIGIN, AZIMUTH, TRANSFORM, CRS = "world_origin", "azimuth", "world_transform", "crs"
-NAMES = (ORIGIN, AZIMUTH, TRANSFORM, CRS)
+ORIGIN, AZIMUTH, TRANSFORM, CRS, DATUM = "world_origin", "azimuth", "world_transform", "crs", "vertical_datum"
+NAMES = (ORIGIN, AZIMUTH, TRANSFORM, CRS, DATUM)
 CRS_NAMES = ("crs_wkt", "spatial_ref", "epsg_code", "epsg", "proj4", "proj4text", "proj4_params")
 MAPPING = "grid_mapping"
 TOLERANCE = 1e-8  # of a transform beside origin and azimuth, relative
@@ -54,6 +55,8 @@ def place_attributes(place: Place) -> dict[str, Any]:
         attributes[TRANSFORM] = list(place.world.transform)
     if place.crs:
         attributes[CRS] = place.crs
+    if place.datum:
+        attributes[DATUM] = place.datum
     return attributes
 
 
@@ -63,14 +66,14 @@ def place_of(attributes: Any) -> Place:
 
     InputError where they are no numbers, one is missing, the transform contradicts the others or is no shift and turn.
     """
-    crs = tidy_crs(text_of(attributes.get(CRS)))
+    crs, datum = tidy_crs(text_of(attributes.get(CRS))), tidy_crs(text_of(attributes.get(DATUM)))
     there = [name for name in (ORIGIN, TRANSFORM) if attributes.get(name) is not None]
     if not there:
-        return Place(None, crs)
+        return Place(None, crs, datum=datum)
     turned = _numbers(attributes, TRANSFORM, 6) if TRANSFORM in there else None
     if ORIGIN not in there:
         assert turned is not None
-        return Place(_turn(turned), crs)
+        return Place(_turn(turned), crs, datum=datum)
     if attributes.get(AZIMUTH) is None:
         raise InputError(f"{ORIGIN}: found without {AZIMUTH}; needed: both")
     x, y = _numbers(attributes, ORIGIN, 2)
@@ -83,7 +86,7 @@ def place_of(attributes: Any) -> Place:
             f"{TRANSFORM} {[float(f'{number:.10g}') for number in turned]} contradicts {ORIGIN} "
             f"{list(world.origin)} and {AZIMUTH} {world.azimuth:g}; allowed: the same place, or only these two"
         )
-    return Place(world, crs)
+    return Place(world, crs, datum=datum)
 
 
 def _turn(transform: list[float]) -> World:

@@ -39,6 +39,7 @@ MILLIMETRES = 1000  # in a metre
 PARTS_OF_A_METRE = MappingProxyType({MILLIMETRES: "millimetres", 100: "centimetres", 10: "decimetres", 1: "metres"})
 DEPTH_DELAY = "depth of the first sample in whole m"  # of bytes 109-110, in volumes in depth
 MOST_LINES = 38  # of a textual header, without the standard's last two
+NO_UNIT = "(no unit)"
 IN_TIME = "Volume in two-way time"  # a line of the textual header begins; the format itself has no field for it
 LARGEST_TRACE_NUMBER = np.iinfo(np.int32).max
 
@@ -174,7 +175,7 @@ def _textual_header(info: VolumeInfo, interval: str, places: TracePlaces) -> byt
         f"Sample interval: {interval}",
         f"First sample at: {first}",
         vertical,
-        f"Vertical datum: {info.datum or 'not stated'}",
+        f"Vertical datum: {info.datum or info.place.datum or 'not stated'}",
         "IEEE floats, 4 bytes, big-endian (format 5), fixed trace length",
         *places.lines(),
     ]
@@ -192,7 +193,7 @@ def _textual_header(info: VolumeInfo, interval: str, places: TracePlaces) -> byt
         "  115-116     samples                    117-118  interval",
         "  189-192     inline, from 1             193-196  crossline, from 1",
     ]
-    kind = f"{IN_TIME if info.in_time else 'Volume in depth'}, values in: {info.unit or '(no unit)'}"
+    kind = f"{IN_TIME if info.in_time else 'Volume in depth'}, values in: {info.unit or NO_UNIT}"
     left = MOST_LINES - len(above) - len(below) - 2
     return text_lines(["Written by Fathometer", kind[:LINE], *_wrapped(info.made, left), *above, *below])
 

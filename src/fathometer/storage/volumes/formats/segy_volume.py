@@ -23,27 +23,32 @@ from numpy.typing import NDArray
 from fathometer.base.errors import InputError
 from fathometer.storage.reading import reading
 from fathometer.storage.traces.detect import volume_layout_of
-from fathometer.storage.traces.doubts import system_doubts
-from fathometer.storage.traces.extension import extension_of, overridden
+from fathometer.storage.traces.doubts import system_doubts, weighting_doubts
 from fathometer.storage.traces.file_layout import Layout
-from fathometer.storage.traces.headers import FOOT, TEXT
+from fathometer.storage.traces.headers import TEXT
 from fathometer.storage.traces.purpose import holds_gathers
-from fathometer.storage.traces.reference_system import crs_of_file, text_of
+from fathometer.storage.traces.reference_system import LINE, crs_of_file, datum_of, text_of
 from fathometer.storage.traces.sample_formats import IBM, INT24, SAMPLE_FORMATS, UINT24
-from fathometer.storage.traces.segy import ANGLE_UNITS, scaled
+from fathometer.storage.traces.segy import scaled
 from fathometer.storage.traces.segy_writer import LARGEST_SHORT
 from fathometer.storage.volumes.block import TIME, BlockReader, VolumeInfo
 from fathometer.storage.volumes.boxes import Box
-from fathometer.storage.volumes.formats.segy_encoding import DEPTH_DELAY, IN_TIME, MILLIMETRES, PARTS_OF_A_METRE
+from fathometer.storage.volumes.formats.segy_encoding import (
+    DEPTH_DELAY,
+    IN_TIME,
+    MILLIMETRES,
+    NO_UNIT,
+    PARTS_OF_A_METRE,
+)
 from fathometer.storage.volumes.formats.segy_place import LOCAL
+from fathometer.storage.volumes.formats.segy_trace_places import PLACES, trace_places
 from fathometer.storage.volumes.place import Place
 from fathometer.storage.volumes.raw_array import RawArray
-from fathometer.storage.volumes.survey_grid import SurveyGrid, survey_grid
 
-CDP_PLACES = ("cdp_x", "cdp_y", "coordinate_scalar", "coordinate_units")
 OURS, FIRST_DEPTH = "Written by Fathometer", re.compile(r"First sample at: (\S+) m\s")
 DEPTH_STEP = re.compile(r"Sample interval: (\S+) m; ")
 DEPTH_UNIT = re.compile(r"Sample interval: \S+ m; in headers, (?:in|rounded to) (\w+): ")
+UNIT = re.compile(r"Volume in (?:depth|two-way time), values in: (\S[^\n]*)")  # of a line
 HALF = 0.5 + 1e-6  # of the unit of a header, that a rounded number may be off
 AS_VOLUME = "volume"  # key of a SEG-Y that is read as a volume whatever its headers say
 
@@ -75,7 +80,7 @@ class SegyVolume(BlockReader):
                 f"{path}: holds gathers (sources and receivers, or differing offsets), not a volume; if its headers "
                 f"are wrong and it is one: {path.name}:{AS_VOLUME}"
             )
-        head = self._layout.headers(("inline", "crossline", "delay", "time_scalar", *CDP_PLACES))
+        head = self._layout.headers(("inline", "crossline", "delay", "time_scalar", "weighting", *PLACES))
         lengths, labels = grid_of(path, head["inline"], head["crossline"])
         shape = (*lengths, self._layout.samples)
         dtype = self._layout.sample_type
@@ -88,7 +93,8 @@ class SegyVolume(BlockReader):
         text = _text(self._layout)
         in_time = f" {IN_TIME}" in text
         labels = (*labels, TIME if in_time else "z")
-        survey = _survey(self._layout, head, lengths)
+        places = trace_places(self._layout, head, lengths)
+        notes = (*system_doubts(self._layout), *weighting_doubts(head["weighting"]), *places.notes)
         delays = scaled(head["delay"], head["time_scalar"] * (self._layout.revision >= 1))
         depths = Depths() if in_time else _depths(self._layout, text, head)
         self.depths: tuple[float, float] | None = None  # m, as `times`, of a volume in depth
@@ -105,17 +111,17 @@ class SegyVolume(BlockReader):
                 None,
                 None,
                 labels,
-                None,
-                survey,
+                _unit(text),
+                places.grid,
                 partial=partial,
                 firsts=firsts,
                 feet=self._layout.feet,
-                uneven=_differing(delays),
+                uneven="; ".join(reason for reason in (_differing(delays), places.scrambled) if reason),
+                notes=notes,
                 place=_place(self._layout, text),
             ),
         )
         self._first_time = float(delays[0]) / 1000
-        self.unit_notes = tuple(system_doubts(self._layout))  # to who reads a model
         self.depth_notes = depths.notes  # to who reads a model
         if self._first_time and depths.first is None and not in_time:
             self.depth_notes = (
@@ -138,7 +144,7 @@ class SegyVolume(BlockReader):
     @property
     def notes(self) -> tuple[str, ...]:
         """Contradictions between headers and how they were resolved."""
-        return self._layout.notes + self.unit_notes + self.depth_notes
+        return self._layout.notes + self.depth_notes
 
     def files(self) -> list[Path]:
         """Every file that metadata or values are read from, in a fixed order, each once; also one that is missing and
@@ -203,6 +209,13 @@ def _depths(layout: Layout, text: str, head: dict[str, NDArray[np.int64]]) -> De
     return Depths(first, step or None, tuple(f"{layout.path}: {note}" for note in notes))
 
 
+def _unit(text: str) -> str | None:
+    """Unit of the values of a volume written here; None where it has none."""
+    lines = [text[first : first + LINE] for first in range(0, len(text), LINE)] if OURS in text else []
+    found = next((found[1].strip() for line in lines if (found := UNIT.search(line))), NO_UNIT)
+    return None if found == NO_UNIT else found
+
+
 def _differing(delays: NDArray[np.float64]) -> str:
     """That samples of the traces (n,) do not begin at one delay; "" where they do."""
     others = np.flatnonzero(delays != delays[0])
@@ -228,19 +241,7 @@ def _place(layout: Layout, text: str) -> Place:
     """What the textual header says of the place."""
     if layout.start < TEXT:
         return Place()
-    return Place(crs=crs_of_file(layout.path, layout.start), local=f" {LOCAL}" in text)
-
-
-def _survey(layout: Layout, head: dict[str, NDArray[np.int64]], lengths: tuple[int, ...]) -> SurveyGrid | None:
-    """The grid of the CDP coordinates; None where there is none, or they are angles."""
-    extension, scalars = extension_of(layout), head["coordinate_scalar"]
-    lines = [overridden(name, scaled(head[name], scalars), extension) for name in ("cdp_x", "cdp_y")]
-    places = np.stack(lines, axis=1)
-    if not places.any() or np.isin(head["coordinate_units"], list(ANGLE_UNITS)).any():
-        return None
-    unit = FOOT if layout.feet else 1.0  # m
-    step = unit * float(scaled(np.ones_like(scalars), scalars).max())
-    return survey_grid(unit * places.reshape(*lengths, 2), step)
+    return Place(crs=crs_of_file(layout.path, layout.start), local=f" {LOCAL}" in text, datum=datum_of(text))
 
 
 def grid_of(
