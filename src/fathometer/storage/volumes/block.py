@@ -50,6 +50,7 @@ class VolumeInfo:
     unclear: str = field(default="", compare=False)  # why it is not known which way an axis runs
     place: Place = field(default_factory=Place)  # of its axes x and y in the world
     datum: str = field(default="", compare=False)  # name of the level that depth or time counts from; "": not known
+    titles: tuple[str, ...] = field(default=(), compare=False)  # names and descriptions of the values, by the file
     notes: tuple[str, ...] = field(default=(), compare=False)  # on what the file has and is not used, or was taken
     made: tuple[str, ...] = field(default=(), compare=False)  # lines on how values were made, for formats with text
 

@@ -1,5 +1,7 @@
 """Velocities and eta from volumes."""
 
+import re
+
 import numpy as np
 import pytest
 from velocity_support import CUBE, LINE, velocities, volume, whole
@@ -45,7 +47,11 @@ def test_axes_in_another_order(tmp_path):
 def test_last_values_hold_beyond_the_ends_in_time(tmp_path):
     values = np.broadcast_to(np.linspace(2000, 2500, 11), (5, 11))
     volume(tmp_path / "v.rsf", values, (100.0, 0.05), (0.0, 0.5))
-    rms = whole(velocities(tmp_path, LINE, velocity="v.rsf")).rms[3, 0]
+    found = velocities(tmp_path, LINE, velocity="v.rsf")
+    rms = whole(found).rms[3, 0]
+    first, last = found.notes
+    assert first.endswith("v.rsf begins at 0.5 s: its first values hold from 0 s on")
+    assert last.endswith("v.rsf ends at 1 s: its last values hold to 2 s")
     assert (rms[:26] == 2000).all()
     assert (rms[50:] == 2500).all()
     np.testing.assert_allclose(rms[30], 2100)  # 0.6 s
@@ -254,3 +260,50 @@ def test_a_delay_that_makes_all_times_negative(tmp_path):
     volume(tmp_path / "v.segy", np.full((5, 101), 2000.0), (100.0, 0.02), (0.0, -2.0))
     with pytest.raises(InputError, match=KEY.format("v.segy") + "its times run from -2 to 0 s; needed: two-way times"):
         velocities(tmp_path, LINE, velocity="v.segy")
+
+
+def hdf5(folder, name="vp", **attributes):
+    """An HDF5 file of velocities over x and time, with its own attributes."""
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(folder / "v.h5", "w") as file:
+        data = file.create_dataset(name, data=np.full((5, 101), 2000.0))
+        data.attrs.update({"labels": ["x", "t"], "spacing": [100.0, 0.02], "units": "m/s", **attributes})
+    return f"v.h5:{name}"
+
+
+@pytest.mark.parametrize(
+    ("name", "attributes", "says"),
+    [
+        ("vint", {}, "vint"),
+        ("vp", {"long_name": "Interval velocity (m/s)"}, "Interval velocity (m/s)"),
+        ("vp", {"standard_name": "interval_velocity"}, "interval_velocity"),
+        ("vp", {"label": "Velocity, average"}, "Velocity, average"),
+        ("vp", {"long_name": "RMS velocity, interval 20 ms"}, ""),
+        ("vrms", {"long_name": "velocity"}, ""),
+    ],
+)
+def test_interval_velocities_are_refused(tmp_path, name, attributes, says):
+    reference = hdf5(tmp_path, name, **attributes)
+    if says:
+        with pytest.raises(InputError, match=re.escape(f'the file calls them "{says}"; needed: RMS (stacking)')):
+            velocities(tmp_path, LINE, velocity=reference)
+    else:
+        assert velocities(tmp_path, LINE, velocity=reference).notes == ()
+
+
+def test_names_of_interval_velocities_in_other_formats(tmp_path):
+    volume(tmp_path / "v.rsf", np.full((5, 101), 2000.0), (100.0, 0.02))
+    with (tmp_path / "v.rsf").open("a") as file:
+        file.write('label="Interval velocity"\n')
+    with pytest.raises(InputError, match="the file calls them"):
+        velocities(tmp_path, LINE, velocity="v.rsf")
+    np.savez(tmp_path / "v.npz", vint=np.full((5, 101), 2000.0))
+    with pytest.raises(InputError, match="the file calls them"):
+        velocities(tmp_path, LINE, velocity="v.npz")
+    volume(tmp_path / "v.segy", np.full((5, 101), 2000.0), (100.0, 0.02))
+    assert velocities(tmp_path, LINE, velocity="v.segy").notes == ()
+    data = bytearray((tmp_path / "v.segy").read_bytes())
+    data[:80] = "C 1 INTERVAL VELOCITIES IN TIME".ljust(80).encode("cp037")
+    (tmp_path / "v.segy").write_bytes(data)
+    (note,) = velocities(tmp_path, LINE, velocity="v.segy").notes
+    assert '"C 1 INTERVAL VELOCITIES IN TIME" in its textual header' in note

@@ -14,6 +14,7 @@ from fathometer.storage.volumes.axis_labels import METRES, SECONDS, axis_of, cou
 COLUMNS = {3: ("x", "t", "v"), 4: ("x", "y", "t", "v")}
 VELOCITIES = ("v", "vrms", "vnmo", "vel", "velocity", "velocities", "vstack")
 OTHER_VELOCITIES = ("int", "interval", "vint", "avg", "average", "vavg", "inst", "instantaneous")
+KINDS = "int|interval|avg|average|inst|instantaneous"
 # In brackets or behind a name they are no units.
 WORDS = ("rms", "nmo", "stack", "stacking", "twt", "two-way", "two way", "time", "x", "y", "coordinate", "position")
 NAME = re.compile(r"[^\s,()\[\]]+(?:\s*[(\[][^)\]]*[)\]])?|[(\[][^)\]]*[)\]]")  # with its brackets
@@ -76,6 +77,19 @@ def units_of_names(path: Path, number: int, line: str, width: int | None, commen
     for column, text in zip(columns, texts, strict=True):
         _check_unit(path, number, column, text)
     return Units({column.axis: column.unit for column in columns if column.unit})
+
+
+def other_velocity(title: str) -> bool:
+    """Whether what a file calls its velocities names others than RMS velocities.
+
+    >>> titles = ("vint", "interval_velocity", "Velocity, average", "RMS velocity of the interval", "v", "point 7")
+    >>> [other_velocity(title) for title in titles]
+    [True, True, True, False, False, False]
+    """
+    words = " ".join(re.findall(r"[a-z]+", title.lower()))
+    if re.search(r"\b(v?rms|v?nmo|v?stack(ing)?)\b", words):
+        return False
+    return re.search(rf"\b(v ?({KINDS})|({KINDS}) ?vel\w*|vel\w* ?({KINDS}))\b", words) is not None
 
 
 def _joined(texts: list[str]) -> list[str]:

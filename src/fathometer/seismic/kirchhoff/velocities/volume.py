@@ -9,11 +9,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from fathometer.base.errors import InputError, naming
+from fathometer.base.errors import InputError, naming, shortened
 from fathometer.grid.grid import Grid
 from fathometer.seismic.kirchhoff.velocities.checks import check_eta, check_intervals, check_unit, check_velocities
 from fathometer.seismic.kirchhoff.velocities.interpolation import along_last, bilinear, needed_box
 from fathometer.seismic.kirchhoff.velocities.limits import EDGE, LATEST
+from fathometer.seismic.kirchhoff.velocities.picks_columns import other_velocity
 from fathometer.seismic.kirchhoff.velocities.places import columns_of, corners_of, place, times_of
 from fathometer.seismic.kirchhoff.velocities.source import Columns, Floats
 from fathometer.seismic.model.placement import survey_grid_of
@@ -61,6 +62,7 @@ class VolumeSource:
         self._units, self._factor = None, 1.0
         if kind == "velocity":
             place = f"{key.removesuffix(' velocity')} units"
+            self._check_kind()
             self._units = units_of(place, self._volume.path, info, units)
             self.notes += unit_notes("[time_migration] units", self._volume.path, info, units)
         else:
@@ -82,8 +84,34 @@ class VolumeSource:
             raise InputError(
                 f"{self.name}: its last time is {last:g} s; allowed: up to {LATEST:g} s; is its axis in milliseconds?"
             )
+        self.notes += self._continued(last)
         self._place_columns(rotation)
         self._require_columns_inside()
+
+    def _check_kind(self) -> None:
+        """InputError where the file calls its velocities others than RMS velocities; a note where a text says so."""
+        title = next((title for title in self._volume.info.titles if other_velocity(title)), "")
+        if title and isinstance(self._volume, SegyVolume):
+            self.notes += (
+                f'{self._volume.path} says "{shortened(title)}" in its textual header: its values are taken as RMS '
+                "(stacking) velocities",
+            )
+        elif title:
+            raise InputError(
+                f'{self.name}: the file calls them "{shortened(title)}"; needed: RMS (stacking) velocities'
+            )
+
+    def _continued(self, last: float) -> tuple[str, ...]:
+        """Notes where the image begins or ends more than an interval beyond the volume's times. last: of these, s."""
+        begin = self._grid.origin[2]
+        end = begin + (self._grid.shape[2] - 1) * self._grid.spacing[2]
+        beside = (1 + 1e-6) * self._interval
+        said = []
+        if begin < self._first_time - beside:
+            said.append(f"begins at {self._first_time:.6g} s: its first values hold from {begin:.6g} s on")
+        if end > last + beside:
+            said.append(f"ends at {last:.6g} s: its last values hold to {end:.6g} s")
+        return tuple(f"[time_migration] {self._kind}: {self._volume.path} {words}" for words in said)
 
     @property
     def in_world(self) -> bool:

@@ -26,6 +26,7 @@ from fathometer.storage.volumes.stored import Stored
 
 FILLS = ("_FillValue", "missing_value")
 LONG_NAMES = ("long_name", "label")
+TITLES = ("standard_name", *LONG_NAMES)
 PACKING = (("scale_factor", 1.0), ("add_offset", 0.0))
 NAMES_OF_OTHERS = ("_ARRAY_DIMENSIONS", "dimensions", "DIMENSION_LABELS")
 CONVENTIONS = "CF-1.8"
@@ -140,8 +141,15 @@ def stated(
         uneven="; ".join(axis.uneven for axis in axes if axis.uneven),
         unclear="; ".join(axis.unclear for axis in axes if axis.unclear),
         place=place,
+        titles=_titles(name, attributes),
     )
     return info, _stored(name, shape, dtype, attributes, column_major, axes)
+
+
+def _titles(name: str, attributes: Mapping[str, Any]) -> tuple[str, ...]:
+    """What the file calls the values. name: see `stated`."""
+    own = (name.rpartition(":")[2] if ":" in name else "", *map(text_of, map(attributes.get, TITLES)))
+    return tuple(title for title in own if title)
 
 
 def _axes(

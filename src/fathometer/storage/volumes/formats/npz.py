@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ class NpzVolume(BlockReader):
                 offset = member.tell()
             info, size = npy_info(f"{path}:{self.key}", shape, dtype), archive.getinfo(self.key + ".npy").file_size
         check_size(path, size - offset, math.prod(shape) * dtype.itemsize, f"the header of {self.key} (shape {shape})")
-        super().__init__(path, info)
+        super().__init__(path, replace(info, titles=(self.key,)))
         self._values: NDArray[Any] | None = None
 
     def files(self) -> list[Path]:

@@ -49,6 +49,7 @@ OURS, FIRST_DEPTH = "Written by Fathometer", re.compile(r"First sample at: (\S+)
 DEPTH_STEP = re.compile(r"Sample interval: (\S+) m; ")
 DEPTH_UNIT = re.compile(r"Sample interval: \S+ m; in headers, (?:in|rounded to) (\w+): ")
 UNIT = re.compile(r"Volume in (?:depth|two-way time), values in: (\S[^\n]*)")  # of a line
+VELOCITIES = "VELOCIT"  # begins a word in lines of the textual header that tell of which
 HALF = 0.5 + 1e-6  # of the unit of a header, that a rounded number may be off
 AS_VOLUME = "volume"  # key of a SEG-Y that is read as a volume whatever its headers say
 
@@ -119,6 +120,7 @@ class SegyVolume(BlockReader):
                 uneven="; ".join(reason for reason in (_differing(delays), places.scrambled) if reason),
                 notes=notes,
                 place=_place(self._layout, text),
+                titles=tuple(line.strip() for line in _lines(text) if VELOCITIES in line.upper()),
             ),
         )
         self._first_time = float(delays[0]) / 1000
@@ -209,9 +211,13 @@ def _depths(layout: Layout, text: str, head: dict[str, NDArray[np.int64]]) -> De
     return Depths(first, step or None, tuple(f"{layout.path}: {note}" for note in notes))
 
 
+def _lines(text: str) -> list[str]:
+    return [text[first : first + LINE] for first in range(0, len(text), LINE)]
+
+
 def _unit(text: str) -> str | None:
     """Unit of the values of a volume written here; None where it has none."""
-    lines = [text[first : first + LINE] for first in range(0, len(text), LINE)] if OURS in text else []
+    lines = _lines(text) if OURS in text else []
     found = next((found[1].strip() for line in lines if (found := UNIT.search(line))), NO_UNIT)
     return None if found == NO_UNIT else found
 
