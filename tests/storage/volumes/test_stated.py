@@ -346,6 +346,33 @@ def test_units_in_brackets_of_a_label(tmp_path, label, metres):
         assert volume.info.spacing == pytest.approx((10.0, 12.5 * metres))
 
 
+@pytest.mark.parametrize(
+    ("words", "step"),
+    [
+        ({"long_name": "Depth (km)"}, 12500.0),
+        ({"long_name": "Depth [ft]"}, 12.5 * 0.3048),
+        ({"long_name": "Depth (km)", "units": "m"}, 12.5),
+        ({"long_name": "Depth (TVD)"}, 12.5),
+    ],
+)
+def test_units_in_brackets_of_a_long_name(tmp_path, words, step):
+    with open_volume(hdf5_with(tmp_path, {}, {"x": X, "z": 12.5 * np.arange(NZ)}, words), tmp_path) as volume:
+        assert volume.info.spacing == (10.0, pytest.approx(step))
+        assert volume.info.notes == ()
+
+
+def test_steps_so_small_that_they_may_be_in_another_unit_are_told(tmp_path):
+    note = 'the axis "z" has no unit, and its steps of 0.0125 are taken as m'
+    with open_volume(hdf5_with(tmp_path, {}, {"x": X, "z": 0.0125 * np.arange(NZ)}), tmp_path) as volume:
+        assert volume.info.notes == (note,)
+    with rsf_with(tmp_path, 'd1=0.0125 label1="z" label2="x"') as volume:
+        assert volume.info.notes == (note,)
+    with rsf_with(tmp_path, 'd1=0.0125 label1="z" label2="x" unit1="m"') as volume:
+        assert volume.info.notes == ()
+    with rsf_with(tmp_path, 'd1=0.0125 label1="t" label2="x"') as volume:
+        assert volume.info.notes == ()
+
+
 @pytest.mark.parametrize("key", ["unit", "units", "Units", "UNIT"])
 def test_keys_of_the_unit_of_values(tmp_path, key):
     with rsf_with(tmp_path, f'o1=0 d1=10 {key}="km/s"') as volume:

@@ -29,6 +29,7 @@ DOWN, UP = "down", "up"
 POSITIVE = 'needed: the attribute positive, "up" or "down" (RSF: a key such as positive1)'
 REGULAR = 1e-3  # of a step: coordinates may lie so far beside a regular grid
 COARSEST = 0.1  # of a step, where rounding explains it
+SMALL = 0.05  # m: steps of models are hardly ever below
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ class PlacedAxis:
     """An axis of a volume: label, first coordinate and step (m, or s; None: not known), whether it is flipped.
 
     unplaced: why the coordinates are no lengths or times. uneven: why they give no spacing. unclear: why it is not
-    known which way it runs.
+    known which way it runs. note: what was taken though the file does not state it.
     """
 
     label: str
@@ -84,6 +85,7 @@ class PlacedAxis:
     unplaced: str = ""
     uneven: str = ""
     unclear: str = ""
+    note: str = ""
 
 
 def placed_axes(axes: Sequence[StatedAxis]) -> list[PlacedAxis]:
@@ -94,10 +96,18 @@ def placed_axes(axes: Sequence[StatedAxis]) -> list[PlacedAxis]:
 
 
 def _measured(axis: StatedAxis, found: PlacedAxis) -> PlacedAxis:
-    """An axis without first coordinate and step where they are no lengths and no two-way times."""
+    """An axis without first coordinate and step where they are no lengths and no two-way times; with a note where its
+    steps are so small that its unit may be another one."""
     label, why = axis.label or axis.name, ""
     if axis.ours or (axis.step is None and axis.coordinates is None):
         return found
+    if (
+        found.step is not None
+        and found.step < SMALL
+        and found.label != TIME
+        and not (axis.units.strip() or unit_in(label))
+    ):
+        found = replace(found, note=f"{_named(label)} has no unit, and its steps of {found.step:g} are taken as m")
     if not (axis.units.strip() or unit_in(label)) and counted(label):
         why = f"{_named(label)} counts lines or traces, and has no unit of length: its numbers are no metres"
     elif found.label == TIME and any(map(one_way, (label, axis.standard_name, axis.long_name))):

@@ -18,7 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fathometer.base.errors import InputError, naming, shortened
-from fathometer.storage.volumes.axis_labels import TIME, VALUE_UNIT, axis_of, nameless, names_in, unit_of_values
+from fathometer.storage.volumes.axis_labels import (
+    TIME,
+    VALUE_UNIT,
+    axis_of,
+    nameless,
+    names_in,
+    unit_in,
+    unit_of_values,
+)
 from fathometer.storage.volumes.block import VolumeInfo
 from fathometer.storage.volumes.formats.place_metadata import place_attributes, place_of, text_of
 from fathometer.storage.volumes.stated_axes import PlacedAxis, StatedAxis, placed_axes, together
@@ -142,6 +150,7 @@ def stated(
         unclear="; ".join(axis.unclear for axis in axes if axis.unclear),
         place=place,
         titles=_titles(name, attributes),
+        notes=tuple(axis.note for axis in axes if axis.note),
     )
     return info, _stored(name, shape, dtype, attributes, column_major, axes)
 
@@ -219,7 +228,7 @@ def _stated_axis(
 ) -> StatedAxis:
     own = dimension.attributes
     words = {key: text_of(own.get(key)) for key in ("positive", "standard_name", "long_name", "axis")}
-    words["units"] = _unit(own)
+    words["units"] = _unit(own) or ("" if unit_in(label) else unit_in(words["long_name"]))
     coordinates, rounding = None, 0.0
     values = dimension.coordinates
     if values is not None and values.shape == (cells,) and values.dtype.kind in "fiu":

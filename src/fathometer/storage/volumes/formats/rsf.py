@@ -140,6 +140,7 @@ def rsf_info(path: Path, values: dict[str, str]) -> tuple[VolumeInfo, Stored]:
         unplaced="; ".join(axis.unplaced for axis in axes if axis.unplaced),
         unclear="; ".join(axis.unclear for axis in axes if axis.unclear),
         place=_place(path, values),
+        notes=tuple(axis.note for axis in axes if axis.note),
         titles=(values["label"],) if values.get("label") else (),
     )
     return info, Stored(shape, flipped=tuple(axis.flipped for axis in axes))
