@@ -319,7 +319,34 @@ def test_lines_that_are_counted_need_a_spacing_and_leave_the_depths_as_they_are(
         EarthFiles(survey(tmp_path, vp="v.rsf"))
     with pytest.raises(InputError, match=r'v.rsf: the axis "inline" counts lines .*, or --input-spacing'):
         prepared(tmp_path, "v.rsf")
-    grid = EarthFiles(survey(tmp_path, vp="v.rsf", spacing=[25.0, 10.0])).grid
+    files = EarthFiles(survey(tmp_path, vp="v.rsf", spacing=[25.0, 10.0]))
+    assert sum("its coordinates are not used" in note for note in files.notes) == 1
+    grid = files.grid
     assert (grid.spacing[::2], grid.origin) == ((25.0, 10.0), (0.0, 0.0, 50.0))
-    prepared(tmp_path, "v.rsf", input_spacing=(25.0, 10.0))
+    _, lines = prepared(tmp_path, "v.rsf", input_spacing=(25.0, 10.0))
+    assert sum("its coordinates are not used" in line for line in lines) == 1
     assert (describe("out.rsf", tmp_path).spacing, describe("out.rsf", tmp_path).origin) == ((25.0, 10.0), (0.0, 50.0))
+
+
+def test_coordinates_that_are_not_used_are_told(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    for unit, coordinates in (("degrees_east", ""), ("m", "easting northing time")):
+        with h5py.File(tmp_path / "v.h5", "w") as file:
+            file["vp"] = VALUES
+            file["vp"].attrs["units"] = "m/s"
+            for axis, (name, cells) in enumerate((("lon", NX), ("z", NZ))):
+                file[name] = 10.0 * np.arange(cells)
+                file[name].make_scale(name)
+                file[name].attrs["units"] = unit if name == "lon" else "m"
+                file["vp"].dims[axis].attach_scale(file[name])
+            if coordinates:
+                file["vp"].attrs["coordinates"] = coordinates
+        words = (
+            'auxiliary coordinates "easting", "northing" are not used'
+            if coordinates
+            else 'the axis "lon": its unit is "degrees_east": its coordinates are not used'
+        )
+        told = EarthFiles(survey(tmp_path, vp="v.h5", spacing=[10.0, 10.0])).notes
+        _, lines = prepared(tmp_path, "v.h5", input_spacing=(10.0, 10.0))
+        for notes in (told, lines):
+            assert sum(words in note for note in notes) == 1

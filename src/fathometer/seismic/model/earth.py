@@ -26,7 +26,7 @@ from fathometer.seismic.model.axis_order import depth_first, order_note, order_w
 from fathometer.seismic.model.checks import ModelChecks
 from fathometer.seismic.model.extremes import extremes
 from fathometer.seismic.model.file_grid import assumed, file_axes, file_grid
-from fathometer.seismic.model.placement import placement_of, world_of_keys
+from fathometer.seismic.model.placement import placement_of, unused_places, world_of_keys
 from fathometer.seismic.model.property_units import factor_of, per_cent_note
 from fathometer.seismic.model.silent_files import silent_notes
 from fathometer.seismic.model.velocity_units import hard_note, metres_per_second, unit_doubt, unit_notes, units_of
@@ -166,6 +166,8 @@ class EarthFiles:
         )
         files = self._volumes.values()
         notes += tuple(dict.fromkeys(f"{file.path}: {note}" for file in files for note in file.info.notes))
+        if self._keys.spacing is not None:
+            notes += tuple(dict.fromkeys(f"{file.path}: {unused}" for file in files if (unused := unused_places(file))))
         segy = [volume for volume in files if isinstance(volume, SegyVolume)]
         if self._keys.origin is None:
             notes += tuple(

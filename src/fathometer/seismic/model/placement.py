@@ -192,6 +192,11 @@ def survey_grid_of(info: VolumeInfo, axes: str, given: Grid | None = None) -> Su
     return world.grid("".join(axis for axis in axes if axis in "xy"), spacing, first)
 
 
+def unused_places(volume: Volume) -> str:
+    """What of a file's coordinates is not used where its spacing is given; "": nothing is known of any."""
+    return f"{volume.info.unplaced}: its coordinates are not used" if volume.info.unplaced else ""
+
+
 def world_of_keys(keys: AcquisitionTable) -> World | None:
     """The transform of [acquisition] origin and azimuth; None where neither is given."""
     if keys.origin is None and keys.azimuth is None:

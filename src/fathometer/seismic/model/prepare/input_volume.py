@@ -15,7 +15,7 @@ from fathometer.seismic.model.axes import assumed_axes, assumption, labelled_axe
 from fathometer.seismic.model.axis_order import depth_first, order_note
 from fathometer.seismic.model.limits import CELLS, velocity_range
 from fathometer.seismic.model.means import SLOWNESS_SQUARED
-from fathometer.seismic.model.placement import WORDS, Placement, placement_of
+from fathometer.seismic.model.placement import WORDS, Placement, placement_of, unused_places
 from fathometer.seismic.model.prepare.extent import along
 from fathometer.seismic.model.prepare.request import PreparationRequest
 from fathometer.seismic.model.velocity_units import (
@@ -66,6 +66,8 @@ class InputVolume:
         if reason:
             also = "" if volume.info.uneven else ", or --input-spacing"
             raise InputError(f"{self.name}: {reason}; needed: coordinates of equal steps, in m{also}")
+        if unused := unused_places(volume):
+            self.notes += (f"{volume.path}: {unused}",)
         self._world: World | None = None
         self.grid = self._grid(request)
         self.place = Place(self._world, volume.info.place.crs, datum=volume.info.place.datum)

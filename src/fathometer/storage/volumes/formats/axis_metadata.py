@@ -22,6 +22,7 @@ from fathometer.storage.volumes.axis_labels import (
     TIME,
     VALUE_UNIT,
     axis_of,
+    listed,
     nameless,
     names_in,
     unit_in,
@@ -34,6 +35,7 @@ from fathometer.storage.volumes.stored import Stored
 
 FILLS = ("_FillValue", "missing_value")
 LONG_NAMES = ("long_name", "label")
+NO_PLACES = {"time", "crs", "spatial_ref", "band"}  # of the coordinates that xarray and GDAL name
 TITLES = ("standard_name", *LONG_NAMES)
 PACKING = (("scale_factor", 1.0), ("add_offset", 0.0))
 NAMES_OF_OTHERS = ("_ARRAY_DIMENSIONS", "dimensions", "DIMENSION_LABELS")
@@ -150,7 +152,7 @@ def stated(
         unclear="; ".join(axis.unclear for axis in axes if axis.unclear),
         place=place,
         titles=_titles(name, attributes),
-        notes=tuple(axis.note for axis in axes if axis.note),
+        notes=(*(axis.note for axis in axes if axis.note), *_auxiliary_notes(attributes, dimensions)),
     )
     return info, _stored(name, shape, dtype, attributes, column_major, axes)
 
@@ -159,6 +161,13 @@ def _titles(name: str, attributes: Mapping[str, Any]) -> tuple[str, ...]:
     """What the file calls the values. name: see `stated`."""
     own = (name.rpartition(":")[2] if ":" in name else "", *map(text_of, map(attributes.get, TITLES)))
     return tuple(title for title in own if title)
+
+
+def _auxiliary_notes(attributes: Mapping[str, Any], dimensions: Sequence[Dimension]) -> list[str]:
+    """A note on coordinates beside those of the dimensions, which CF's attribute of the array names."""
+    known = {dimension.name for dimension in dimensions} | NO_PLACES
+    names = [name for name in text_of(attributes.get("coordinates")).split() if name not in known]
+    return [f"its auxiliary coordinates {listed(names)} are not used, and no place is taken from them"] if names else []
 
 
 def _axes(
