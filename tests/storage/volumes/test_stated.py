@@ -460,3 +460,97 @@ def test_a_missing_value_that_is_a_float_is_an_unpacked_one(tmp_path, missing, c
         found = whole(volume)
         assert np.count_nonzero(np.isnan(found)) == cells
         assert np.isnan(found[0, 0]) == bool(cells)
+
+
+def bare_hdf5(folder, values, attributes=None, of_group=None, of_file=None, beside=None, name="data/vp"):
+    """An HDF5 file without names and scales of axes, with attributes and datasets beside the array: (values, unit)."""
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(folder / "v.h5", "w") as file:
+        data = file.create_dataset(name, data=values)
+        data.attrs.update(attributes or {})
+        data.parent.attrs.update(of_group or {})
+        file.attrs.update(of_file or {})
+        for axis, (along, unit) in (beside or {}).items():
+            data.parent[axis] = along
+            data.parent[axis].attrs["units"] = unit
+    return open_volume("v.h5", folder)
+
+
+@pytest.mark.parametrize(
+    ("key", "names"), [("axes", "zx"), ("axis_order", "z,x"), ("dims", "z:x"), ("dimensions", ["z", "x"])]
+)
+def test_attributes_of_an_array_name_its_axes(tmp_path, key, names):
+    with bare_hdf5(tmp_path, TRUTH.values.T, {key: names}) as volume:
+        assert volume.info.labels == ("z", "x")
+        np.testing.assert_array_equal(whole(volume), TRUTH.values.T)
+
+
+COORDINATES = {"x": (X / 1000, "km"), "z": (12.5 * np.arange(NZ), "m")}
+
+
+def test_a_group_of_nexus_names_the_axes_of_its_signal(tmp_path):
+    group = {"NX_class": "NXdata", "signal": "vp", "axes": ["z", "x"]}
+    with bare_hdf5(tmp_path, TRUTH.values.T, {}, group, beside=COORDINATES) as volume:
+        assert (volume.info.labels, volume.info.spacing, volume.info.origin) == (("z", "x"), (12.5, 10.0), (0.0, 0.0))
+    falling = {**COORDINATES, "z": (-12.5 * np.arange(NZ), "m")}
+    with pytest.raises(InputError, match="are these depths"):
+        bare_hdf5(tmp_path, TRUTH.values.T, {}, group, beside=falling)
+    with bare_hdf5(tmp_path, TRUTH.values.T, {}, {**group, "signal": "vs"}) as volume:
+        assert volume.info.labels is None
+
+
+@pytest.mark.parametrize("axes", ["xz", "zx"])
+def test_datasets_beside_tell_the_axes_where_their_lengths_fit_one_order(tmp_path, axes):
+    values = TRUTH.values if axes == "xz" else TRUTH.values.T
+    with bare_hdf5(tmp_path, values, beside=COORDINATES) as volume:
+        assert volume.info.labels == tuple(axes)
+        assert dict(zip(axes, volume.info.spacing, strict=True)) == {"x": 10.0, "z": 12.5}
+    with bare_hdf5(tmp_path, TRUTH.values[:NZ], beside={**COORDINATES, "x": (X[:NZ], "m")}) as volume:
+        assert volume.info.labels is None
+    with bare_hdf5(tmp_path, TRUTH.values[:NZ], {"axes": "zx"}, beside={**COORDINATES, "x": (X[:NZ], "m")}) as volume:
+        assert (volume.info.labels, volume.info.spacing) == (("z", "x"), (12.5, 10.0))
+    with bare_hdf5(tmp_path, values, beside={"x": COORDINATES["x"]}) as volume:
+        assert volume.info.labels is None
+
+
+def test_an_attribute_says_that_an_array_is_column_major(tmp_path):
+    with bare_hdf5(tmp_path, TRUTH.values.T, {"order": "F"}) as volume:
+        np.testing.assert_array_equal(whole(volume), TRUTH.values)
+    with bare_hdf5(tmp_path, TRUTH.values, {"order": "C"}) as volume:
+        np.testing.assert_array_equal(whole(volume), TRUTH.values)
+    with pytest.raises(InputError, match='order: found "F" beside names of axes'):
+        bare_hdf5(tmp_path, TRUTH.values.T, {"order": "F", "axes": "zx"})
+
+
+def test_the_unit_of_values_of_a_group_or_file(tmp_path):
+    for keys in ({"of_group": {"units": "ft/s"}}, {"of_file": {"Units": "ft/s"}}):
+        with bare_hdf5(tmp_path, TRUTH.values, **keys) as volume:
+            assert volume.info.unit == "ft/s"
+        with bare_hdf5(tmp_path, TRUTH.values, {"units": "km/s"}, **keys) as volume:
+            assert volume.info.unit == "km/s"
+        with bare_hdf5(tmp_path, TRUTH.values, **keys, name="data/epsilon") as volume:
+            assert volume.info.unit is None
+    with bare_hdf5(tmp_path, TRUTH.values, of_file={"units": "m"}) as volume:
+        assert volume.info.unit is None
+
+
+def test_the_unit_of_the_attribute_spacing(tmp_path):
+    lengths = {"spacing": [0.01, 0.0125], "origin": [0.1, 0.0]}
+    for units in ("km", ["km", "km"]):
+        with bare_hdf5(tmp_path, TRUTH.values, {**lengths, "spacing_units": units}) as volume:
+            assert (volume.info.spacing, volume.info.origin) == ((10.0, 12.5), (100.0, 0.0))
+    with pytest.raises(InputError, match='spacing_units: found "fathoms"; known: m, km'):
+        bare_hdf5(tmp_path, TRUTH.values, {**lengths, "spacing_units": "fathoms"})
+
+
+def test_attributes_in_another_letter_case(tmp_path):
+    packed = np.round((TRUTH.values - 1500) * 2).astype("i2")
+    packed[2, 3] = -1
+    attributes = {"Scale_Factor": 0.5, "Add_Offset": 1500.0, "UNITS": "m/s", "_fillvalue": np.int16(-1)}
+    with bare_hdf5(tmp_path, packed, attributes) as volume:
+        found = whole(volume)
+        assert np.isnan(found[2, 3])
+        assert volume.info.unit == "m/s"
+        np.testing.assert_array_equal(found[:2], TRUTH.values[:2])
+    with rsf_with(tmp_path, 'd1=10 Label1="Depth" LABEL2="x" Unit="m/s" Positive1="up"') as volume:
+        assert (volume.info.labels, volume.info.unit, volume.stored.flipped) == (("x", "Depth"), "m/s", (False, True))

@@ -126,13 +126,15 @@ def unit_of_values(label: str) -> str:
 
 
 def names_in(text: str, count: int) -> list[str]:
-    """The names of `count` axes in one text, with commas or blanks between; none where it does not name them all.
+    """The names of `count` axes in one text, with commas, colons, blanks or, of one letter each, nothing between; none
+    where it does not name them all.
 
-    >>> names_in("z (km), x (km)", 2), names_in("z x", 2), names_in("z x", 3), names_in("rock, x", 2)
-    (['z (km)', 'x (km)'], ['z', 'x'], [], [])
+    >>> names_in("z (km), x (km)", 2), names_in("z:x", 2), names_in("zx", 2), names_in("z x", 3), names_in("rock, x", 2)
+    (['z (km)', 'x (km)'], ['z', 'x'], ['z', 'x'], [], [])
     """
-    for between in ("[,;]", r"\s+"):
-        names = [name.strip() for name in re.split(between, text.strip())]
+    text = text.strip()
+    for parts in (re.split("[,;:]", text), text.split(), list(text)):
+        names = [name.strip() for name in parts]
         if len(names) == count and all(axis_of(name) for name in names):
             return names
     return []

@@ -26,6 +26,7 @@ from fathometer.storage.volumes.axis_labels import (
     nameless,
     names_in,
     unit_in,
+    unit_of_axis,
     unit_of_values,
 )
 from fathometer.storage.volumes.block import VolumeInfo
@@ -38,10 +39,17 @@ LONG_NAMES = ("long_name", "label")
 NO_PLACES = {"time", "crs", "spatial_ref", "band"}  # of the coordinates that xarray and GDAL name
 TITLES = ("standard_name", *LONG_NAMES)
 PACKING = (("scale_factor", 1.0), ("add_offset", 0.0))
-NAMES_OF_OTHERS = ("_ARRAY_DIMENSIONS", "dimensions", "DIMENSION_LABELS")
+VALID = ("valid_min", "valid_max", "valid_range")
+KNOWN = {
+    name.lower(): name
+    for name in (*FILLS, *(key for key, _ in PACKING), *VALID, "units", "unit", "positive", "_Unsigned")
+}  # attributes that count in any letter case
+NAMES_OF_OTHERS = ("_ARRAY_DIMENSIONS", "dimensions", "dims", "axes", "axis_order", "DIMENSION_LABELS")
 CONVENTIONS = "CF-1.8"
 VALUES = "values"  # the name of an array that has no other
 MATLAB = "MATLAB_class"  # attribute of what MATLAB 7.3 has written, whose arrays are column-major
+ORDER, FORTRAN = "order", ("f", "fortran", "column-major", "column major")  # attribute, and what says the same
+LENGTHS = "spacing_units", "spacing_unit"  # attributes: of spacing and origin
 
 
 def axis_names(info: VolumeInfo) -> tuple[str, ...]:
@@ -126,8 +134,13 @@ def stated(
     name: of the file and the array, for messages. shape, dimensions: of the array, slowest first.
     InputError: attributes of packing that are no numbers; coordinates that are packed so.
     """
-    column_major = MATLAB in attributes
+    attributes = in_known_case(attributes)
+    by_fortran = text_of(attributes.get(ORDER)).lower() in FORTRAN
+    column_major = MATLAB in attributes or by_fortran
     dimensions = list(dimensions) or [Dimension()] * len(shape)
+    if by_fortran and (any(not nameless(axis.name) for axis in dimensions) or _named(attributes, len(shape))):
+        order = text_of(attributes[ORDER])
+        raise InputError(f'{name}: {ORDER}: found "{order}" beside names of axes; allowed: one of them')
     if column_major:
         shape, dimensions = shape[::-1], dimensions[::-1]
     axes, labelled = _axes(name, shape, attributes, dimensions)
@@ -175,11 +188,15 @@ def _axes(
 ) -> tuple[list[PlacedAxis], bool]:
     """The volume's axes, and whether any of them has a name; labels without a meaning count where they are ours."""
     labels = ["" if nameless(dimension.name) else dimension.name for dimension in dimensions]
-    own = _own_labels(attributes, len(shape)) or (_other_labels(attributes, len(shape)) if not any(labels) else [])
+    own = _own_labels(attributes, len(shape)) if any(labels) else _named(attributes, len(shape))
     given = bool(own)
     labels = own or labels
-    nothing: tuple[None, ...] = (None,) * len(shape)
-    firsts, steps = _numbers(attributes, "origin", shape) or nothing, _spacing(attributes, shape) or nothing
+    nothing: tuple[float | None, ...] = (None,) * len(shape)
+    factors = _factors(name, attributes, len(shape))
+    firsts, steps = (
+        tuple(None if number is None else number * factor for number, factor in zip(numbers, factors, strict=True))
+        for numbers in (_numbers(attributes, "origin", shape) or nothing, _spacing(attributes, shape) or nothing)
+    )
     axes = placed_axes(
         [
             _stated_axis(name, dimension, label, cells, first, step)
@@ -187,6 +204,32 @@ def _axes(
         ]
     )
     return axes, given or any(axis.label for axis in axes)
+
+
+def _factors(name: str, attributes: Mapping[str, Any], count: int) -> list[float]:
+    """m or s of the units of spacing and origin along each axis, 1 where no attribute says them. InputError where one
+    is unknown."""
+    said = next((attributes[key] for key in LENGTHS if key in attributes), None)
+    several = isinstance(said, list | tuple | np.ndarray) and np.size(said) == count
+    texts = [text_of(text) for text in np.ravel(np.asarray(said))] if several else [text_of(said)] * count
+    if not any(texts):
+        return [1.0] * count
+    factors = [unit_of_axis(text, "")[0] for text in texts]
+    if None in factors:
+        found = texts[factors.index(None)]
+        raise InputError(f'{name}: {LENGTHS[0]}: found "{found}"; known: m, km, ft, kft, cm, mm, s, ms, us')
+    return [factor for factor in factors if factor is not None]
+
+
+def in_known_case(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """The attributes, and those of KNOWN that are there in other letter case as these spell them."""
+    found = {name: attributes[key] for key in attributes if (name := KNOWN.get(str(key).lower())) is not None}
+    return {**found, **attributes}
+
+
+def _named(attributes: Mapping[str, Any], count: int) -> list[str]:
+    """The names of all axes in the attributes of an array; none where these do not name them all."""
+    return _own_labels(attributes, count) or names_of_others(attributes, count)
 
 
 def _own_labels(attributes: Mapping[str, Any], count: int) -> list[str]:
@@ -197,7 +240,7 @@ def _own_labels(attributes: Mapping[str, Any], count: int) -> list[str]:
     return names_in(text_of(said), count)
 
 
-def _other_labels(attributes: Mapping[str, Any], count: int) -> list[str]:
+def names_of_others(attributes: Mapping[str, Any], count: int) -> list[str]:
     """The names of all axes in an attribute of others, a list or one text; none where it does not name them all."""
     for key in NAMES_OF_OTHERS:
         said = attributes.get(key)
@@ -235,7 +278,7 @@ def _spacing(attributes: Mapping[str, Any], shape: tuple[int, ...]) -> tuple[flo
 def _stated_axis(
     name: str, dimension: Dimension, label: str, cells: int, first: float | None, step: float | None
 ) -> StatedAxis:
-    own = dimension.attributes
+    own = in_known_case(dimension.attributes)
     words = {key: text_of(own.get(key)) for key in ("positive", "standard_name", "long_name", "axis")}
     words["units"] = _unit(own) or ("" if unit_in(label) else unit_in(words["long_name"]))
     coordinates, rounding = None, 0.0
@@ -307,6 +350,7 @@ def declared_fills(attributes: Any, dtype: np.dtype[Any]) -> tuple[float, ...]:
     so unpacked.
     """
     fills: list[float] = []
+    attributes = in_known_case(attributes)
     for name in FILLS:
         with contextlib.suppress(KeyError, TypeError, ValueError):
             given = np.asarray(attributes[name])

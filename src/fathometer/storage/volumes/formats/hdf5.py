@@ -27,7 +27,7 @@ from fathometer.parallel.collectives import allgather, allreduce, barrier, colle
 from fathometer.storage import atomic
 from fathometer.storage.probe import HDF5, probe
 from fathometer.storage.reading import decoding, readable, reading
-from fathometer.storage.volumes.block import BlockReader, Volume, VolumeInfo, check_shape, check_values
+from fathometer.storage.volumes.block import SPACE_AXES, BlockReader, Volume, VolumeInfo, check_shape, check_values
 from fathometer.storage.volumes.boxes import Box, extent, slabs, within
 from fathometer.storage.volumes.collective_file import (
     abort,
@@ -46,6 +46,7 @@ from fathometer.storage.volumes.formats.axis_metadata import (
 from fathometer.storage.volumes.formats.dataset_key import choose_key
 from fathometer.storage.volumes.formats.hdf5_common import VERSIONS, describe, system_errors
 from fathometer.storage.volumes.formats.hdf5_files import check_complete, files_of_dataset
+from fathometer.storage.volumes.formats.hdf5_groups import coordinates_beside, unit_of_group
 from fathometer.storage.volumes.formats.place_metadata import mapped_crs, text_of, with_crs
 from fathometer.storage.volumes.formats.wavelet import GROUP, WaveletSink, WaveletVolume, is_wavelet
 from fathometer.storage.volumes.levels import FOLDER, info_at
@@ -368,6 +369,7 @@ class Hdf5Volume(BlockReader):
             levels = [name for name in datasets if DATASET in datasets and _is_level(file, name)]
             if key is None:
                 names = [name for name in names if name not in levels]
+                names = [name for name in names if 2 <= datasets[name].ndim <= SPACE_AXES + 1] or names
             self.key = choose_key(path, key, names or list(datasets))
             self.levels = sum(not datasets[name].is_scale for name in levels) if self.key == DATASET else 0
             self._values = datasets[self.key]
@@ -378,7 +380,8 @@ class Hdf5Volume(BlockReader):
             shape = check_shape(name, self._values.shape or ())
             attributes = dict(self._values.attrs)
             info, stored = stated(name, shape, self._values.dtype, attributes, _dimensions(self._values, attributes))
-            super().__init__(path, replace(with_crs(info, self._crs()), fills=fills), stored)
+            info = replace(with_crs(info, self._crs()), fills=fills, unit=info.unit or unit_of_group(self._values))
+            super().__init__(path, info, stored)
 
     def _crs(self) -> str:
         """The name of the coordinate reference system."""
@@ -424,7 +427,8 @@ def _dimensions(values: Any, attributes: Mapping[str, Any]) -> list[Dimension]:
     if isinstance(said, np.ndarray) and said.shape == (values.ndim,):
         labels = [text_of(label) for label in said]
     if not _has_scales(values):
-        return [Dimension(label) for label in labels]
+        beside = [] if any(labels) else coordinates_beside(values, attributes)
+        return beside or [Dimension(label) for label in labels]
     return [_dimension(axis, label) for axis, label in zip(values.dims, labels, strict=True)]
 
 

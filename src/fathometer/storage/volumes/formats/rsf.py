@@ -31,6 +31,7 @@ MARK = b"\x0c\x0c\x04"  # end of a header whose values follow in the same file
 LONGEST_HEADER = 1 << 20  # bytes; a longer "header" is a file of something else
 FORMATS = {"native_float": "=f4", "native_double": "=f8", "xdr_float": ">f4", "xdr_double": ">f8"}
 UNIT_KEYS = ("unit", *VALUE_UNIT)  # of values, and with a number of an axis
+ANY_CASE = re.compile(r"(label|positive|units?)\d*", re.IGNORECASE)  # keys that count in any letter case
 PAIR = re.compile(r"""(?:^|(?<=\s))([A-Za-z_]\w*)=(?:(["'])(.*?)\2|(\S*))""")
 
 
@@ -101,6 +102,7 @@ def parse(text: str) -> dict[str, str]:
 def rsf_info(path: Path, values: dict[str, str]) -> tuple[VolumeInfo, Stored]:
     """Metadata of a volume from its header's pairs, and how it is stored; InputError where they are missing, wrong or
     contradictory."""
+    values = {key.lower(): value for key, value in values.items() if ANY_CASE.fullmatch(key)} | values
     data_format = values.get("data_format", "native_float")
     if data_format not in FORMATS:
         meant = did_you_mean(data_format, FORMATS)

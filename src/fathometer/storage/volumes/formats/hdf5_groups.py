@@ -1,0 +1,95 @@
+"""What the group of an HDF5 dataset says of it: coordinates that lie beside it, and the unit of its values.
+
+Conventions: NXdata of NeXus (signal, axes), and datasets that are called as axes are.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from fathometer.storage.volumes.axis_labels import VALUE_UNIT, axis_of, unit_of_values
+from fathometer.storage.volumes.formats.axis_metadata import Dimension, in_known_case, names_of_others
+from fathometer.storage.volumes.formats.place_metadata import text_of
+
+# Arrays beside velocities, in a group whose unit is that of velocities.
+WITHOUT_VELOCITY = ("epsilon", "delta", "eta", "gamma", "q", "qp", "qs", "rho", "density")
+
+
+def coordinates_beside(values: Any, attributes: Mapping[str, Any]) -> list[Dimension]:
+    """The dimensions of a dataset without names and scales by what its group holds; none where that does not tell.
+
+    attributes: the dataset's own.
+    """
+    lines = _lines(values)
+    names = _nexus(values) or _names(attributes.get("axes"))
+    if len(names) == values.ndim and any(name in lines for name in names):
+        fitting = [name in lines and lines[name].shape == (n,) for name, n in zip(names, values.shape, strict=True)]
+        return [
+            _dimension(name, lines[name]) if fits else Dimension("" if name == "." else name)
+            for name, fits in zip(names, fitting, strict=True)
+        ]
+    return _by_length(values, lines, [axis_of(name) for name in names_of_others(attributes, values.ndim)])
+
+
+def _by_length(values: Any, lines: Mapping[str, Any], order: list[str]) -> list[Dimension]:
+    """The datasets beside that are called as axes are, where their lengths fit one order of them alone.
+
+    order: of the axes as the dataset's attributes name them; empty: not at all.
+    """
+    named = {name: axis_of(name) for name in lines if lines[name].shape[0] in values.shape}
+    found = {axis: name for name, axis in named.items() if axis}
+    if len(found) != values.ndim or len([axis for axis in named.values() if axis]) != values.ndim:
+        return []
+    orders = [
+        axes
+        for axes in itertools.permutations(found)
+        if all(lines[found[axis]].shape == (n,) for axis, n in zip(axes, values.shape, strict=True))
+        and (not order or list(axes) == order)
+    ]
+    return [_dimension(found[axis], lines[found[axis]]) for axis in orders[0]] if len(orders) == 1 else []
+
+
+def _lines(values: Any) -> dict[str, Any]:
+    """The datasets of one axis and of numbers beside a dataset, by name."""
+    import h5py
+
+    beside = {name: values.parent.get(name) for name in values.parent if isinstance(name, str)}
+    return {
+        name: item
+        for name, item in beside.items()
+        if isinstance(item, h5py.Dataset) and item.ndim == 1 and item.dtype.kind in "fiu"
+    }
+
+
+def _nexus(values: Any) -> list[str]:
+    """The names of the axes by the attributes of a group of NeXus whose signal the dataset is."""
+    own = values.parent.attrs
+    if text_of(own.get("signal")) != str(values.name).rpartition("/")[2]:
+        return []
+    return _names(own.get("axes"))
+
+
+def _names(said: Any) -> list[str]:
+    if isinstance(said, list | tuple | np.ndarray) and np.size(said) > 1:
+        return [text_of(name) for name in np.ravel(said)]
+    return [name for name in re.split(r"[,:;\s]+", text_of(said)) if name]
+
+
+def _dimension(name: str, line: Any) -> Dimension:
+    return Dimension(name, line[:], dict(line.attrs))
+
+
+def unit_of_group(values: Any) -> str | None:
+    """The unit of values that the group of a dataset, or its file, says; None where it says none, or one of lengths."""
+    if str(values.name).rpartition("/")[2].lower() in WITHOUT_VELOCITY:
+        return None
+    for attributes in (in_known_case(values.parent.attrs), in_known_case(values.file.attrs)):
+        texts = [text_of(attributes.get(key)) for key in VALUE_UNIT]
+        if unit := next((text for text in texts if unit_of_values(f"({text})")), ""):
+            return unit
+    return None
