@@ -350,3 +350,25 @@ def test_coordinates_that_are_not_used_are_told(tmp_path):
         _, lines = prepared(tmp_path, "v.h5", input_spacing=(10.0, 10.0))
         for notes in (told, lines):
             assert sum(words in note for note in notes) == 1
+
+
+def test_what_stands_for_missing_data_is_told_where_it_matters(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    for bad, words in ((-999.0, "in 1 of 1200 cells, where -999 stands for missing data, first"), (99999.0, "outside")):
+        values = VALUES.copy()
+        values[3, 4] = bad
+        with h5py.File(tmp_path / "v.h5", "w") as file:
+            file["vp"] = values
+            file["vp"].attrs["_FillValue"] = np.float32(-999)
+        with pytest.raises(InputError, match=words) as error:
+            vp(tmp_path, vp="v.h5", spacing=[10.0, 10.0])
+        assert ("stands for missing" in str(error.value)) == (bad < 0)
+        with pytest.raises(InputError) as error:
+            prepared(tmp_path, "v.h5", input_spacing=(10.0, 10.0))
+        assert ("stands for missing" in str(error.value)) == (bad < 0)
+
+
+def test_all_units_that_fit_are_named(tmp_path):
+    np.save(tmp_path / "v.npy", (1000 / (VALUES * 2)).astype(np.float32))
+    with pytest.raises(InputError, match=r'as "s/km" they are 4000 .*; as "s2/km2" they are 2000'):
+        vp(tmp_path, vp="v.npy", spacing=[10.0, 10.0], axes="xz")

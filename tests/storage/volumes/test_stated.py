@@ -143,9 +143,9 @@ X = 10.0 * np.arange(NX)
 @pytest.mark.parametrize(
     ("attributes", "coordinates", "of_z", "words"),
     [
-        ({"scale_factor": "half"}, None, {}, "v.h5:vp: scale_factor: found half; allowed: one finite number"),
+        ({"scale_factor": "half"}, None, {}, 'v.h5:vp: scale_factor: found "half"; allowed: one finite number'),
         ({"scale_factor": 0.0}, None, {}, "scale_factor: found 0"),
-        ({"scale_factor": "2.0"}, None, {}, "v.h5:vp: scale_factor: found 2.0; allowed: one finite number"),
+        ({"scale_factor": "2.0"}, None, {}, 'v.h5:vp: scale_factor: found "2.0"; allowed: one finite number'),
         ({"add_offset": 1.0 + 2.0j}, None, {}, "v.h5:vp: add_offset: found (1+2j); allowed: one finite number"),
         ({"add_offset": [1.0, 2.0]}, None, {}, "add_offset: found [1. 2.]"),
         ({"valid_range": [1.0]}, None, {}, "valid_range: found [1.]; allowed: 2 numbers"),
@@ -554,3 +554,23 @@ def test_attributes_in_another_letter_case(tmp_path):
         np.testing.assert_array_equal(found[:2], TRUTH.values[:2])
     with rsf_with(tmp_path, 'd1=10 Label1="Depth" LABEL2="x" Unit="m/s" Positive1="up"') as volume:
         assert (volume.info.labels, volume.info.unit, volume.stored.flipped) == (("x", "Depth"), "m/s", (False, True))
+
+
+@pytest.mark.parametrize("name", ["time", "t"])
+def test_one_step_of_time_is_left_out(tmp_path, name):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "v.h5", "w") as file:
+        data = file.create_dataset("vp", data=TRUTH.values[None])
+        file["crs"] = 7  # of a mapping by CF, beside the only array
+        for axis, (label, along) in enumerate({name: [5.0], "x": X, "z": 12.5 * np.arange(NZ)}.items()):
+            file[label] = along
+            file[label].make_scale(label)
+            data.dims[axis].attach_scale(file[label])
+        file[name].attrs["units"] = "days since 2000-01-01"
+    with open_volume("v.h5", tmp_path) as volume:
+        assert (volume.info.labels, volume.info.spacing) == (("x", "z"), (10.0, 12.5))
+        assert volume.info.notes == (f'its axis "{name}" of one step is left out',)
+        np.testing.assert_array_equal(whole(volume), TRUTH.values)
+        for way in format_to_read(volume.path).reads:
+            with SharedVolume(volume, MPI.COMM_SELF, Strategy.of(way)) as shared:
+                np.testing.assert_array_equal(shared.read((2, 1), (4, 5)), TRUTH.values[2:4, 1:5])

@@ -36,6 +36,7 @@ class ModelChecks:
         survey: the survey file, for messages. units: of a velocity (vp, vs) in its file.
         source: the name of a property (vp, epsilon, delta) with its file, for messages.
         given: [model] units; None: left out. doubt: what the message about velocities out of range asks.
+        missing: what stands for missing data in the file of a property, to follow "cells"; "": nothing.
     """
 
     survey: str
@@ -46,6 +47,7 @@ class ModelChecks:
     comm: MPI.Intracomm
     given: str | None = None
     doubt: str = ""
+    missing: Callable[[str], str] = lambda name: ""
 
     @property
     def own(self) -> Box:
@@ -62,7 +64,7 @@ class ModelChecks:
             also = f" (or a {kind} that is not positive)" if kind else ""
             raise InputError(
                 f"{self.survey}: {self.source(name)}: NaN or infinity{also} in {count} of "
-                f"{self.cells} cells, first at {first}; allowed: finite numbers"
+                f"{self.cells} cells{self.missing(name)}, first at {first}; allowed: finite numbers"
             )
 
     @property

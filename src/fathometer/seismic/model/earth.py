@@ -288,7 +288,9 @@ class EarthFiles:
         """Checks of arrays on a block of the padded grid."""
         volume, given = self._volumes.get("vp"), f'[model] units = "{self._units_of("vp")}"'
         doubt = f"is {given} right?" if volume is None else unit_doubt(volume.info, given)
-        return ModelChecks(self._name, self._units_of, self._source, grid, block, comm, self._keys.units, doubt)
+        return ModelChecks(
+            self._name, self._units_of, self._source, grid, block, comm, self._keys.units, doubt, self.missing
+        )
 
     def parts(self, grid: Grid, block: Decomposition, comm: MPI.Intracomm) -> dict[str, np.ndarray]:
         """Collective. Arrays by name: vp (m/s), and epsilon and delta where the model is VTI, with epsilon >= delta
@@ -324,6 +326,11 @@ class EarthFiles:
     def source(self, name: str) -> str:
         """A property with its file, for messages."""
         return f"{self._name}: {self._source(name)}"
+
+    def missing(self, name: str) -> str:
+        """What stands for missing data in the file of a property, for messages; "": nothing."""
+        volume = self._volumes.get(name)
+        return "" if volume is None else volume.info.fill_words
 
     def sample(self, names: Sequence[str] | None = None) -> tuple[list[np.ndarray], str]:
         """Sample of the model: at most MOST_ROWS rows of cells along the fastest axis, evenly spread.
@@ -436,4 +443,4 @@ class EarthFiles:
     def _source(self, name: str) -> str:
         """A property with its file, for messages."""
         volume = self._volumes.get(name)
-        return f"[model] {name} ({volume.path}{volume.info.fill_words})" if volume else f"[model] {name}"
+        return f"[model] {name} ({volume.path})" if volume else f"[model] {name}"

@@ -93,15 +93,18 @@ def fitting_units(low: float, high: float, given: str) -> str:
 
     >>> fitting_units(1.5, 4.5, "m/s"), fitting_units(1.5e6, 4.5e6, "km/s"), fitting_units(0.0, 4500.0, "m/s")
     ('; as "km/s" they are 1500 to 4500 m/s', '; as "m/s" they are 1500 to 4500 m/s', '')
+    >>> fitting_units(0.16, 0.25, "m/s")
+    '; as "s/km" they are 4000 to 6250 m/s; as "s2/km2" they are 2000 to 2500 m/s'
     """
     if not (0 < low <= high < math.inf):
         return ""
+    fitting = ""
     ends = [_number_of(value, given) for value in (low, high)]
     for units in ("m/s", "km/s", "ft/s", "s/km", "s2/km2"):
         least, most = sorted(float(metres_per_second(np.float64(end), units)) for end in ends)
         if units != given and USUAL[0] <= least <= most <= USUAL[1]:
-            return f'; as "{units}" they are {least:.4g} to {most:.4g} m/s'
-    return ""
+            fitting += f'; as "{units}" they are {least:.4g} to {most:.4g} m/s'
+    return fitting
 
 
 def _number_of(velocity: float, units: str) -> float:

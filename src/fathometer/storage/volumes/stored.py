@@ -22,11 +22,12 @@ class Stored:
 
     A value of the volume is `scale` times the stored one, plus `offset`. Cells of the volume are those of the array
     with the order of the axes reversed, where `column_major`, and then counted from the other end along the axes that
-    are `flipped`.
+    are `flipped`. The array may have axes of one cell that the volume has not.
 
     Attributes:
         shape: of the volume. column_major: the file's slowest axis is the volume's fastest.
         flipped: for each axis of the volume. valid: least and largest stored value; others are missing data.
+        dropped: axes of the array, of one cell each, that the volume has not; in rising order.
     """
 
     shape: tuple[int, ...]
@@ -35,6 +36,7 @@ class Stored:
     scale: float = 1.0
     offset: float = 0.0
     valid: tuple[float, float] | None = None
+    dropped: tuple[int, ...] = ()
 
     @property
     def packed(self) -> bool:
@@ -49,10 +51,13 @@ class Stored:
                 a, b = ends[axis]
                 ends[axis] = self.shape[axis] - b, self.shape[axis] - a
         ends = ends[::-1] if self.column_major else ends
+        for axis in self.dropped:
+            ends.insert(axis, (0, 1))
         return tuple(a for a, _ in ends), tuple(b for _, b in ends)
 
     def arranged(self, block: NDArray[Any]) -> NDArray[Any]:
         """A view of a block of the array with the volume's axes."""
+        block = block.squeeze(self.dropped) if self.dropped else block
         block = block.T if self.column_major else block
         if not any(self.flipped):
             return block

@@ -20,20 +20,21 @@ Floats = NDArray[np.float64]
 Where = Callable[[tuple[int, ...]], str]  # the place of a node by its index, in words
 
 
-def check_finite(name: str, values: NDArray[Any], where: Where) -> None:
-    """InputError for NaN and infinity. name: the key with its file."""
+def check_finite(name: str, values: NDArray[Any], where: Where, missing: str = "") -> None:
+    """InputError for NaN and infinity. name: the key with its file. missing: what stands for missing data in it, to
+    follow "values"; "": nothing."""
     wrong = ~np.isfinite(values)
     if wrong.any():
         node = _first(wrong)
         raise InputError(
-            f"{name}: NaN or infinity in {np.count_nonzero(wrong)} of {wrong.size} values, first {values[node]} at "
-            f"{where(node)}; allowed: finite numbers"
+            f"{name}: NaN or infinity in {np.count_nonzero(wrong)} of {wrong.size} values{missing}, first "
+            f"{values[node]} at {where(node)}; allowed: finite numbers"
         )
 
 
-def check_velocities(name: str, values: NDArray[Any], where: Where) -> None:
+def check_velocities(name: str, values: NDArray[Any], where: Where, missing: str = "") -> None:
     """InputError for velocities (m/s) that are not finite, or so low or high that their unit is another one."""
-    check_finite(name, values, where)
+    check_finite(name, values, where, missing)
     wrong = ~((values >= SLOWEST) & (values <= FASTEST))
     if not wrong.any():
         return
@@ -61,9 +62,9 @@ def check_unit(name: str, values: NDArray[Any], where: Where) -> None:
         )
 
 
-def check_eta(name: str, values: NDArray[Any], where: Where) -> None:
+def check_eta(name: str, values: NDArray[Any], where: Where, missing: str = "") -> None:
     """InputError for values of eta that are not finite or out of range."""
-    check_finite(name, values, where)
+    check_finite(name, values, where, missing)
     wrong = ~((values > ETA[0]) & (values <= ETA[1]))
     if wrong.any():
         node = _first(wrong)
@@ -73,9 +74,9 @@ def check_eta(name: str, values: NDArray[Any], where: Where) -> None:
         )
 
 
-def check_thomsen(name: str, values: NDArray[Any], where: Where) -> None:
+def check_thomsen(name: str, values: NDArray[Any], where: Where, missing: str = "") -> None:
     """InputError for values of epsilon or delta that are not finite or out of range."""
-    check_finite(name, values, where)
+    check_finite(name, values, where, missing)
     wrong = ~((values > THOMSEN[0]) & (values <= THOMSEN[1]))
     if wrong.any():
         node = _first(wrong)

@@ -70,7 +70,7 @@ class DepthModel:
 
         for name, values in cells.items():
             check = check_velocities if name == "vp" else check_thomsen
-            check(self.earth.source(name), values, where)
+            check(self.earth.source(name), values, where, self.earth.missing(name))
         return {
             name: self._from_datum(bilinear(values, i, j, (a, b), shape)).reshape(i.size, -1)
             for name, values in cells.items()

@@ -57,7 +57,7 @@ class VolumeSource:
         with naming(key):
             self._volume = open_volume(reference, directory)
         info = self._volume.info
-        self.name, self._grid, self._kind = f"{key} ({self._volume.path}{info.fill_words})", grid, kind
+        self.name, self._grid, self._kind = f"{key} ({self._volume.path})", grid, kind
         self.notes: tuple[str, ...] = tuple(f"{self._volume.path}: {note}" for note in info.notes)
         self._units, self._factor = None, 1.0
         if kind == "velocity":
@@ -322,10 +322,11 @@ class VolumeSource:
             time = "" if len(node) < 3 else f", t = {self._first_time + self._interval * node[2]:.6g} s"
             return place(self._grid, float(x), float(y)) + time
 
+        missing = self._volume.info.fill_words
         if self._kind == "eta":
-            check_eta(self.name, nodes, where)
+            check_eta(self.name, nodes, where, missing)
             return
-        check_velocities(self.name, nodes, where)
+        check_velocities(self.name, nodes, where, missing)
         if self._units is None:
             check_unit(self.name, nodes, where)
         times = self._first_time + self._interval * np.arange(self.samples, dtype=np.float64)

@@ -31,6 +31,7 @@ from fathometer.storage.volumes.formats.segy_volume import SegyVolume
 from fathometer.storage.volumes.place import EAST, Place, World
 from fathometer.storage.volumes.volume import Volume
 
+NOT_FINITE = "not finite"
 Floats = npt.NDArray[np.float32]
 
 
@@ -197,7 +198,7 @@ class InputVolume:
         values = values.reshape([b - a for a, b in box])
         wrong = ~np.isfinite(values)
         if wrong.any():
-            raise InputError(self._message(wrong, box, values, "not finite", "finite values, and slowness above 0"))
+            raise InputError(self._message(wrong, box, values, NOT_FINITE, "finite values, and slowness above 0"))
         if self.velocity:
             slowest, fastest = velocity_range(self._given)
             wrong = ~((values >= slowest) & (values <= fastest))
@@ -222,9 +223,9 @@ class InputVolume:
         """Number of wrong values, the first of them and its cell."""
         first = np.unravel_index(int(np.argmax(wrong)), wrong.shape)
         cell = ", ".join(f"{'xyz'[axis]} {box[axis][0] + first[axis]}" for axis in self.grid.axes)
-        name = f"{self.name}{self._volume.info.fill_words}"
+        missing = self._volume.info.fill_words if problem == NOT_FINITE else ""
         return (
-            f"{name}: {int(np.count_nonzero(wrong))} of {wrong.size} values are {problem}, the first "
+            f"{self.name}: {int(np.count_nonzero(wrong))} of {wrong.size} values are {problem}{missing}, the first "
             f"{values[first]:g} in cell {cell} (from 0); allowed: {allowed}"
         )
 

@@ -141,6 +141,9 @@ def stated(
     if by_fortran and (any(not nameless(axis.name) for axis in dimensions) or _named(attributes, len(shape))):
         order = text_of(attributes[ORDER])
         raise InputError(f'{name}: {ORDER}: found "{order}" beside names of axes; allowed: one of them')
+    step = _one_step(attributes, dimensions, shape)
+    if step:
+        shape, dimensions = shape[1:], dimensions[1:]
     if column_major:
         shape, dimensions = shape[::-1], dimensions[::-1]
     axes, labelled = _axes(name, shape, attributes, dimensions)
@@ -165,9 +168,22 @@ def stated(
         unclear="; ".join(axis.unclear for axis in axes if axis.unclear),
         place=place,
         titles=_titles(name, attributes),
-        notes=(*(axis.note for axis in axes if axis.note), *_auxiliary_notes(attributes, dimensions)),
+        notes=(*(axis.note for axis in axes if axis.note), *_auxiliary_notes(attributes, dimensions), *step),
     )
-    return info, _stored(name, shape, dtype, attributes, column_major, axes)
+    stored = _stored(name, shape, dtype, attributes, column_major, axes)
+    return info, replace(stored, dropped=(0,)) if step else stored
+
+
+def _one_step(attributes: Mapping[str, Any], dimensions: Sequence[Dimension], shape: tuple[int, ...]) -> list[str]:
+    """A note on a first axis of one step of time, as CF has it, before two axes and more, which is left out; none where
+    there is none, and in files of this program, which label all axes."""
+    if len(shape) < 3 or shape[0] != 1 or _own_labels(attributes, len(shape)):
+        return []
+    own = dimensions[0].attributes
+    time = text_of(own.get("axis")).upper() == "T" or text_of(own.get("standard_name")) == "time"
+    if not time and dimensions[0].name.lower() not in ("time", "t"):
+        return []
+    return [f'its axis "{dimensions[0].name}" of one step is left out']
 
 
 def _titles(name: str, attributes: Mapping[str, Any]) -> tuple[str, ...]:
@@ -319,7 +335,9 @@ def _number(name: str, attributes: Mapping[str, Any], key: str, default: float) 
         if given.dtype.kind in "fiu":  # text and complex numbers are none, though NumPy would convert them
             values = given.astype(np.float64).reshape(-1)
     if len(values) != 1 or not np.isfinite(values[0]):
-        raise InputError(f"{name}: {key}: found {shortened(str(attributes[key]))}; allowed: one finite number")
+        found = attributes[key]
+        shown = f'"{found}"' if isinstance(found, str) else str(found)
+        raise InputError(f"{name}: {key}: found {shortened(shown)}; allowed: one finite number")
     return float(values[0])
 
 
