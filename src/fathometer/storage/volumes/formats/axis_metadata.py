@@ -335,8 +335,8 @@ def _number(name: str, attributes: Mapping[str, Any], key: str, default: float) 
         if given.dtype.kind in "fiu":  # text and complex numbers are none, though NumPy would convert them
             values = given.astype(np.float64).reshape(-1)
     if len(values) != 1 or not np.isfinite(values[0]):
-        found = attributes[key]
-        shown = f'"{found}"' if isinstance(found, str) else str(found)
+        text = text_of(attributes[key])
+        shown = f'"{text}"' if text else str(attributes[key])
         raise InputError(f"{name}: {key}: found {shortened(shown)}; allowed: one finite number")
     return float(values[0])
 
