@@ -261,7 +261,7 @@ def _describe_volume(volume: Volume, say: Say) -> VolumeDescription:
     info = volume.info
     values = math.prod(info.shape)
     stored = sum(path.stat().st_size for path in volume.files() if path.is_file()) if values > SAMPLED_VALUES else 0
-    notes = (*(volume.notes if isinstance(volume, SegyVolume) else ()), *info.notes)
+    notes = volume.notes if isinstance(volume, SegyVolume) else info.notes
     if isinstance(volume, WaveletVolume):
         shares = ", ".join(f"1:{share}" for share in volume.shares)
         notes += (f"wavelet coefficients: levels up to {volume.coarsest}, shares {shares} (--level, --share)",)

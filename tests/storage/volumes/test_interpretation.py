@@ -31,11 +31,11 @@ GRIDS = {
 }
 
 
-def written(path: Path, name: str, made: tuple[str, ...] = (), last: str = "z") -> np.ndarray:
+def written(path: Path, name: str, made: tuple[str, ...] = (), last: str = "z", unit: str | None = "m/s") -> np.ndarray:
     shape, spacing, origin, place = GRIDS[name]
     values = np.random.default_rng(5).normal(size=shape).astype(np.float32)
     labels = ("x", "y", last) if len(shape) == 3 else ("x", last)
-    info = VolumeInfo(shape, values.dtype, spacing, origin, labels, "m/s", place=place, made=made)
+    info = VolumeInfo(shape, values.dtype, spacing, origin, labels, unit, place=place, made=made)
     write_volume(path, info, values, (0,) * len(shape), MPI.COMM_SELF)
     return values
 
@@ -208,7 +208,7 @@ def test_a_file_that_another_program_has_cut_and_written_again_is_what_its_heade
 
 def test_a_model_written_here_needs_no_spacing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Its headers give the places, its text the depths: what is prepared from it has all three."""
-    values = written(tmp_path / "a.segy", "turned")
+    values = written(tmp_path / "a.segy", "turned", unit=None)
     done = run(capsys, "prepare", tmp_path / "a.segy", "--units", "none", "-o", tmp_path / "b.rsf")
     assert done.code == 0, done.err
     with open_volume("b.rsf", tmp_path) as volume:

@@ -146,7 +146,7 @@ class SegyVolume(BlockReader):
     @property
     def notes(self) -> tuple[str, ...]:
         """Contradictions between headers and how they were resolved."""
-        return self._layout.notes + self.depth_notes
+        return self._layout.notes + self.info.notes + self.depth_notes
 
     def files(self) -> list[Path]:
         """Every file that metadata or values are read from, in a fixed order, each once; also one that is missing and
