@@ -219,7 +219,7 @@ def test_models(shared_data):
     assert said.shape == (121, 401)
     assert said.values.minimum == pytest.approx(5.5**-2)
     assert said.spacing is None
-    with pytest.raises(InputError, match="it holds: d, m, m0, n, o"):
+    with pytest.raises(InputError, match="it holds: m, m0"):
         describe("overthrust_model.h5", shared_data / "overthrust2d")
 
 

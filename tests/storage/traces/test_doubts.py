@@ -184,4 +184,4 @@ def test_a_measurement_system_that_is_none(tmp_path: Path, code: int, more: str)
     volume = open_volume("a.segy:volume", tmp_path)
     assert isinstance(volume, SegyVolume)
     assert note in volume.notes
-    assert note in volume.unit_notes
+    assert note in volume.info.notes

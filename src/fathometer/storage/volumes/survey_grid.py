@@ -70,18 +70,9 @@ def survey_grid(places: NDArray[np.float64], step: float) -> SurveyGrid | None:
         return None
     lengths = places.shape[:-1]
     origin = places[(0,) * len(lengths)]
-    rounding = 0.5 * math.sqrt(2.0) * step + 1e-9 * float(np.abs(places).max())
-    vectors, fitted = [], np.broadcast_to(origin, places.shape)
-    for axis, count in enumerate(lengths):
-        if count < 2:
-            return None
-        last = tuple(count - 1 if a == axis else 0 for a in range(len(lengths)))
-        vector = (places[last] - origin) / (count - 1)
-        along = np.arange(count).reshape([-1 if a == axis else 1 for a in range(len(lengths))])
-        vectors.append(vector)
-        fitted = fitted + along[..., None] * vector
-    # The first, the last and the place itself are rounded.
-    if not np.hypot(*np.moveaxis(places - fitted, -1, 0)).max() <= 3 * rounding:
+    rounding = _rounding(places, step)
+    vectors = _vectors(places, rounding)
+    if not vectors:
         return None
     spacing = [math.hypot(*vector) for vector in vectors]
     accuracy = [2 * rounding / (count - 1) for count in lengths]
@@ -96,6 +87,37 @@ def survey_grid(places: NDArray[np.float64], step: float) -> SurveyGrid | None:
         (float(origin[0]), float(origin[1])),
         tuple(_azimuth(vector, error) for vector, error in zip(vectors, turned, strict=True)),
     )
+
+
+def too_coarse(places: NDArray[np.float64], step: float) -> bool:
+    """Whether places, as of `survey_grid`, lie on a grid whose spacing their rounding hides."""
+    rounding = _rounding(places, step)
+    vectors = _vectors(places, rounding)
+    return any(
+        math.hypot(*vector) <= 4 * rounding / (count - 1)
+        for vector, count in zip(vectors, places.shape[:-1], strict=False)
+    )
+
+
+def _rounding(places: NDArray[np.float64], step: float) -> float:
+    return 0.5 * math.sqrt(2.0) * step + 1e-9 * float(np.abs(places).max())
+
+
+def _vectors(places: NDArray[np.float64], rounding: float) -> list[NDArray[np.float64]]:
+    """Steps along the axes of places that are those of a grid; none where they are not, or an axis has one place."""
+    lengths = places.shape[:-1]
+    origin = places[(0,) * len(lengths)]
+    vectors, fitted = [], np.broadcast_to(origin, places.shape)
+    for axis, count in enumerate(lengths):
+        if count < 2:
+            return []
+        last = tuple(count - 1 if a == axis else 0 for a in range(len(lengths)))
+        vector = (places[last] - origin) / (count - 1)
+        along = np.arange(count).reshape([-1 if a == axis else 1 for a in range(len(lengths))])
+        vectors.append(vector)
+        fitted = fitted + along[..., None] * vector
+    # The first, the last and the place itself are rounded.
+    return vectors if np.hypot(*np.moveaxis(places - fitted, -1, 0)).max() <= 3 * rounding else []
 
 
 def simplest(value: float, error: float) -> float:

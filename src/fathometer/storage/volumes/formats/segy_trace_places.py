@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fathometer.storage.traces.extension import extension_of, overridden
 from fathometer.storage.traces.file_layout import Layout
 from fathometer.storage.traces.segy import ANGLE_UNITS, FOOT, scaled
-from fathometer.storage.volumes.survey_grid import SurveyGrid, survey_grid
+from fathometer.storage.volumes.survey_grid import SurveyGrid, survey_grid, too_coarse
 
 PLACES = ("cdp_x", "cdp_y", "source_x", "source_y", "coordinate_scalar", "coordinate_units")  # words that are read
 CDP = "CDP coordinates (bytes 181 and 185)"
@@ -49,8 +49,9 @@ def trace_places(layout: Layout, head: Mapping[str, NDArray[np.int64]], lengths:
         return TracePlaces(notes=(f"its {CDP} {why}: {DROPPED}",))
     unit = FOOT if layout.feet else 1.0  # m
     step = unit * float(scaled(np.ones_like(scalars), scalars).max())
-    grid = survey_grid(unit * places.reshape(*lengths, 2), step)
-    if grid is not None:
+    metres = unit * places.reshape(*lengths, 2)
+    grid = survey_grid(metres, step)
+    if grid is not None or too_coarse(metres, step):
         return TracePlaces(grid)
     if len(lengths) == 1 and survey_grid(unit * _along(places), step) is not None:
         return TracePlaces(
