@@ -84,7 +84,8 @@ class GivenParameter:
                 f"first {values[first]:g} in cell {cell} (from 0); allowed: above {low:g}, up to {high:g}: fractions, "
                 "not percent"
             )
-        self.notes = per_cent_note(self._option, self._volume, float(np.abs(values).max(initial=0.0)))
+        told = tuple(f"{self.path}: {note}" for note in self._volume.info.notes)
+        self.notes = told + per_cent_note(self._option, self._volume, float(np.abs(values).max(initial=0.0)))
         return values
 
 

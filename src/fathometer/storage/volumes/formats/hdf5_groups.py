@@ -25,8 +25,8 @@ def coordinates_beside(values: Any, attributes: Mapping[str, Any]) -> list[Dimen
 
     attributes: the dataset's own.
     """
-    lines = _lines(values)
     names = _nexus(values) or _names(attributes.get("axes"))
+    lines = _lines(values, names)
     if len(names) == values.ndim and any(name in lines for name in names):
         fitting = [name in lines and lines[name].shape == (n,) for name, n in zip(names, values.shape, strict=True)]
         return [
@@ -54,11 +54,14 @@ def _by_length(values: Any, lines: Mapping[str, Any], order: list[str]) -> list[
     return [_dimension(found[axis], lines[found[axis]]) for axis in orders[0]] if len(orders) == 1 else []
 
 
-def _lines(values: Any) -> dict[str, Any]:
-    """The datasets of one axis and of numbers beside a dataset, by name."""
+def _lines(values: Any, names: list[str]) -> dict[str, Any]:
+    """The datasets of one axis and of numbers beside a dataset, in its file, that are called as axes are or by one of
+    the names, by name."""
     import h5py
 
-    beside = {name: values.parent.get(name) for name in values.parent if isinstance(name, str)}
+    group = values.parent
+    wanted = [name for name in group if isinstance(name, str) and (name in names or axis_of(name))]
+    beside = {name: group[name] for name in wanted if isinstance(group.get(name, getlink=True), h5py.HardLink)}
     return {
         name: item
         for name, item in beside.items()

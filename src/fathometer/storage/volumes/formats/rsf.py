@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from fathometer.base.errors import InputError, naming
 from fathometer.base.meant import did_you_mean
 from fathometer.storage.reading import readable, reading
-from fathometer.storage.volumes.axis_labels import VALUE_UNIT, axis_of, unit_of_axis, unit_of_values
+from fathometer.storage.volumes.axis_labels import TIME, VALUE_UNIT, axis_of, unit_of_axis, unit_of_values
 from fathometer.storage.volumes.block import BlockReader, VolumeInfo, check_shape
 from fathometer.storage.volumes.formats.memory_map import MappedVolume
 from fathometer.storage.volumes.formats.place_metadata import place_of, rsf_lines
@@ -202,7 +202,8 @@ def rsf_header(info: VolumeInfo, data: str) -> bytes:
 def _above_datum(info: VolumeInfo, axis: int) -> bool:
     """Whether an axis is of depths or times without any below 0, which might be heights to a reader."""
     label = "" if info.labels is None else info.labels[axis]
-    if info.origin is None or info.spacing is None or not (axis_of(label) in ("z", "t") or (not label and axis == -1)):
+    vertical = axis_of(label) == "z" or (not label and axis == -1) or (label == TIME and info.shape[axis] > 1)
+    if info.origin is None or info.spacing is None or not vertical:
         return False
     return info.origin[axis] + (info.shape[axis] - 1) * info.spacing[axis] <= 0
 
