@@ -84,7 +84,7 @@ def estimated(path: Path, *options: str, length: float = 0.3) -> tuple[np.ndarra
     out = path.parent / "wavelet.txt"
     done = here("survey", "wavelet", str(path), "-o", str(out), "--length", str(length), *options)
     assert done.code == 0, done.err
-    return read_series(out), done.out
+    return read_series(out)[0], done.out
 
 
 def sea_floor_of(text: str) -> tuple[float, float]:

@@ -9,7 +9,8 @@ import pytest
 
 from fathometer.base.errors import InputError
 from fathometer.seismic.survey import Survey, survey_of
-from fathometer.seismic.traces.wavelet import Wavelet, wavelet_of
+from fathometer.seismic.traces.wavelet import Wavelet, notes_of, wavelet_of
+from fathometer.seismic.traces.wavelet_file import read_series
 
 RICKER = {"kind": "ricker", "peak_frequency": 15.0}
 ORMSBY = {"kind": "ormsby", "corners": [3.0, 8.0, 30.0, 40.0]}
@@ -98,6 +99,95 @@ def test_a_survey_file_that_begins_at_its_peak_is_zero_before(tmp_path: Path) ->
     keys = {"kind": "file", "path": "w.npy", "sample_interval": 0.004, "maximum_frequency": 50.0}
     wavelet = wavelet_of(survey(keys, tmp_path))
     assert not np.any(wavelet(np.linspace(-2.0, -1.0001 * wavelet.lead, 100)))
+
+
+COLUMNS = {"kind": "file", "path": "w.txt", "sample_interval": 0.002, "maximum_frequency": 60.0}
+
+
+def write_columns(path: Path, head: str, scale: float = 1.0, first: float = -0.2) -> None:
+    """A Ricker wavelet with a column of times, in s times `scale`, that begin at `first`."""
+    times = 0.002 * np.arange(251) - 0.2
+    values = wavelet_of(survey(RICKER))(times)
+    lines = (f"{scale * (t + 0.2 + first):.4f} {value:.9g}" for t, value in zip(times, values, strict=True))
+    path.write_text(head + "\n".join(lines) + "\n")
+
+
+@pytest.mark.parametrize(
+    ("head", "scale", "noted"),
+    [
+        ("# time (s) amplitude\n", 1.0, False),
+        ("# a wavelet\n# t[ms], amp\n", 1e3, False),
+        ("time_ms,amplitude\n", 1e3, False),
+        ("", 1e3, True),
+        ("# time, amplitude\n", 1.0, True),
+    ],
+)
+def test_two_columns_are_time_and_amplitude(tmp_path: Path, head: str, scale: float, noted: bool) -> None:
+    write_columns(tmp_path / "w.txt", head, scale)
+    ricker, t = wavelet_of(survey(RICKER)), np.linspace(-0.5, 0.5, 3333)
+    for zero in ({}, {"zero": 0.2}):
+        wavelet = wavelet_of(survey(COLUMNS | zero, tmp_path))
+        assert np.max(np.abs(wavelet(t) - ricker(t))) <= 1e-4
+        notes = notes_of(wavelet)
+        assert len(notes) == noted
+        assert not noted or f"time in {'s' if scale == 1.0 else 'ms'}" in notes[0]
+
+
+def test_a_column_that_begins_at_zero_only_counts(tmp_path: Path) -> None:
+    write_columns(tmp_path / "w.txt", "# t (s) a\n", first=0.0)
+    wavelet = wavelet_of(survey(COLUMNS | {"zero": 0.2}, tmp_path))
+    assert wavelet(np.zeros(1))[0] == pytest.approx(1.0, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("head", "keys", "words"),
+    [
+        ("# t (s) a\n", {"sample_interval": 0.001}, "sample_interval: found 0.001 s.*w.txt.*0.002 s; allowed: 0.002$"),
+        ("# t (ms) a\n", {}, "found 0.002 s.*0.002 ms; allowed: 2e-06"),
+        ("", {"sample_interval": 0.004}, "no unit said.*allowed: 0.002 or 2e-06"),
+        ("# t (s) a\n", {"zero": 0.1}, "zero: found 0.1 s.*t = 0 is 0.2 s from the first sample; allowed: 0.2"),
+    ],
+)
+def test_times_that_contradict_the_survey_are_refused(
+    tmp_path: Path, head: str, keys: dict[str, Any], words: str
+) -> None:
+    write_columns(tmp_path / "w.txt", head)
+    with pytest.raises(InputError, match=words):
+        wavelet_of(survey(COLUMNS | keys, tmp_path))
+
+
+def test_a_series_broken_into_lines_is_one(tmp_path: Path) -> None:
+    series = wavelet_of(survey(RICKER))(0.002 * np.arange(250) - 0.2)
+    for width in (1, 3, 5, 8):
+        rows = [" ".join(f"{value:.9g}" for value in series[n : n + width]) for n in range(0, 250, width)]
+        (tmp_path / "w.txt").write_text("\n".join(rows))
+        assert read_series(tmp_path / "w.txt")[0] == pytest.approx(series, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("0 1\n1 2\n3 1\n4 0\n", "2 numbers in each of the lines 1 to 4.*not grow evenly: 3 in line 3"),
+        ("# two\n0 1\n1 2\n0 1\n", "2 numbers in each of the lines 2 to 4.*evenly: 0 in line 4"),
+        ("0 1 5\n1 2 5\n2 1 5\n", "3 numbers in each of the lines 1 to 3.*as times do"),
+        ("t 1 5\n1 2 5\n", "found 't' in line 1"),
+    ],
+)
+def test_columns_that_are_no_series_are_refused(tmp_path: Path, text: str, words: str) -> None:
+    (tmp_path / "w.txt").write_text(text)
+    with pytest.raises(InputError, match=words):
+        read_series(tmp_path / "w.txt")
+
+
+@pytest.mark.parametrize(
+    ("zero", "words"), [(100.0, "99.8 s after the last sample"), (-0.15, "0.15 s before the first"), (0.2, "")]
+)
+def test_a_zero_outside_the_series_is_told(tmp_path: Path, zero: float, words: str) -> None:
+    np.save(tmp_path / "w.npy", np.exp(-np.arange(51) / 6.0))
+    keys = {"kind": "file", "path": "w.npy", "sample_interval": 0.004, "zero": zero, "maximum_frequency": 50.0}
+    notes = notes_of(wavelet_of(survey(keys, tmp_path)))
+    assert len(notes) == bool(words)
+    assert all("[wavelet] zero" in note and words in note for note in notes)
 
 
 class Unpickled(Exception):

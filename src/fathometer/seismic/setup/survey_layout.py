@@ -35,7 +35,7 @@ from fathometer.seismic.survey import PropagationTable, Survey
 from fathometer.seismic.traces.dispersion import workspace_bytes
 from fathometer.seismic.traces.series import STRATEGIES, WholeSeries
 from fathometer.seismic.traces.time_axis import TimeAxis, imaging_step, time_axis
-from fathometer.seismic.traces.wavelet import Wavelet, wavelet_of
+from fathometer.seismic.traces.wavelet import Wavelet, notes_of, wavelet_of
 from fathometer.seismic.waves.boundary import Boundary, Pml, Sponge
 from fathometer.seismic.waves.checked_steps import MOST_STEPS
 from fathometer.seismic.waves.memory import wavefield_bytes
@@ -292,8 +292,9 @@ def survey_headers(survey: Survey, imaging: bool, headers_only: bool, ranks: int
     if imaging:
         check_mute(survey, acquisition)
         notes += unkept_notes(survey, place)
-    acquisition = replace(acquisition, notes=files.notes + acquisition.notes + notes)
-    return SurveyHeaders(survey, files, acquisition, wavelet_of(survey), imaging, place)
+    wavelet = wavelet_of(survey)
+    acquisition = replace(acquisition, notes=files.notes + notes_of(wavelet) + acquisition.notes + notes)
+    return SurveyHeaders(survey, files, acquisition, wavelet, imaging, place)
 
 
 def _other_orders(files: EarthFiles, acquisition: Acquisition) -> tuple[str, ...]:

@@ -34,7 +34,12 @@ class SampledWaveletTable(Table):
     kind: Literal["file"] = key("a series from a file")
     path: FileName = key("the series: .npy, .rsf or text; relative to the survey file")
     sample_interval: SeriesInterval = key("sample interval of the series", "s")
-    zero: TraceTime = key("time of t = 0 of the traces, from the first sample of the series", "s", 0.0)
+    zero: TraceTime | None = key(
+        "time of t = 0 of the traces, from the first sample of the series; left out: 0, or where a text has a column "
+        "of times, its time 0",
+        "s",
+        None,
+    )
     maximum_frequency: Frequency = key("highest frequency that is used; the series is low-passed to it", "Hz")
 
 

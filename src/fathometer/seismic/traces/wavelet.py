@@ -104,6 +104,7 @@ class SeriesWavelet:
     first: float  # s, time of the first sample
     interval: float  # s, sample interval
     fmax: float  # Hz
+    notes: tuple[str, ...] = ()  # on how the series was taken
 
     @property
     def lead(self) -> float:
@@ -136,8 +137,29 @@ def wavelet_of(survey: Survey) -> Wavelet:
             f"allowed: below {nyquist:g} Hz, the Nyquist frequency of its sample interval {interval:g} s"
         )
     with naming(f"{survey.path}: [wavelet] path"):
-        series = read_series(survey.directory / keys.path)
-    return SeriesWavelet(series, -keys.zero, interval, keys.maximum_frequency)
+        series, times = read_series(survey.directory / keys.path)
+    zero, notes = keys.zero or 0.0, tuple[str, ...]()
+    if times is not None:
+        with naming(f"{survey.path}: [wavelet]"):
+            zero, notes = times.agreed(interval, keys.zero, survey.directory / keys.path)
+    notes += _zero_notes(zero, (len(series) - 1) * interval, interval)
+    return SeriesWavelet(series, -zero, interval, keys.maximum_frequency, notes)
+
+
+def notes_of(wavelet: Wavelet) -> tuple[str, ...]:
+    """What is to be said of how a wavelet was taken from its file."""
+    return wavelet.notes if isinstance(wavelet, SeriesWavelet) else ()
+
+
+def _zero_notes(zero: float, length: float, interval: float) -> tuple[str, ...]:
+    """A note where t = 0 lies outside a series of so many seconds."""
+    if -interval < zero < length + interval:
+        return ()
+    where = f"{-zero:g} s before the first sample" if zero < 0 else f"{zero - length:g} s after the last sample"
+    return (
+        f"[wavelet] zero: t = 0 of the traces lies {where} of the wavelet, a series of {length:g} s (zero = {zero:g} "
+        "s): the source acts at another time than t = 0; is zero in s, from the first sample on?",
+    )
 
 
 def _rate(survey: Survey, wavelet: RateWavelet) -> RateWavelet:

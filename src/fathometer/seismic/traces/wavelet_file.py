@@ -1,6 +1,7 @@
 """Reader of a sampled wavelet: one time series from a .npy, .rsf or text file."""
 
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fathometer.base.errors import InputError
+from fathometer.seismic.traces.wavelet_columns import Row, TimeColumn, series_of_rows, unit_of_times
 from fathometer.storage.reading import check_size, readable, reading
 from fathometer.storage.volumes.block import check_values
 from fathometer.storage.volumes.formats.npy import read_npy_header
@@ -19,16 +21,17 @@ GHOSTS = "# ghosts: "
 KEPT, REMOVED, NO_GHOSTS = "kept", "removed", "none"
 
 
-def read_series(path: Path) -> Series:
-    """The series in a file, (ns,), float64: at least 2 samples, all finite and not all zero.
+def read_series(path: Path) -> tuple[Series, TimeColumn | None]:
+    """The series in a file, (ns,), float64: at least 2 samples, all finite and not all zero; and its times, where a
+    text has a column of them.
 
     The suffix gives the format. Axes of length 1 do not count. A .npy is never unpickled. A text holds numbers
     separated by blanks, commas or line ends; a # begins a comment. Raises InputError in one line for anything else.
     """
     readable(path)
-    reader = {".npy": _npy, ".rsf": _rsf}.get(path.suffix.lower(), _text)
+    reader = {".npy": _npy, ".rsf": _rsf}.get(path.suffix.lower())
     with reading(path):
-        values = reader(path)
+        values, times = _text(path) if reader is None else (reader(path), None)
         series = np.asarray(values, dtype=np.float64).reshape(-1)
     if series.size < 2 or max(values.shape) != series.size:
         raise InputError(f"{path}: found an array of shape {values.shape}; allowed: one series of 2 or more samples")
@@ -37,7 +40,7 @@ def read_series(path: Path) -> Series:
         raise InputError(f"{path}: found {series[bad[0]]} in sample {bad[0]} of the series; allowed: finite numbers")
     if not np.any(series):
         raise InputError(f"{path}: found a series that is zero throughout; allowed: any other")
-    return series
+    return series, times
 
 
 def ghosts_of_series(path: Path) -> str | None:
@@ -96,18 +99,26 @@ def _rsf(path: Path) -> npt.NDArray[Any]:
     return np.frombuffer(data, dtype).reshape(shape)
 
 
-def _text(path: Path) -> npt.NDArray[Any]:
+def _text(path: Path) -> tuple[Series, TimeColumn | None]:
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
         raise InputError(f"{path}: is not text in UTF-8; allowed: .npy, .rsf or a text of numbers") from None
-    numbers: list[float] = []
+    rows: list[Row] = []
+    unit: str | None = None
     for number, line in enumerate(text.splitlines(), start=1):
-        for word in line.partition("#")[0].replace(",", " ").split():
-            try:
-                numbers.append(float(word))
-            except ValueError:
-                raise InputError(
-                    f"{path}: found {word!r} in line {number}; allowed: numbers, and comments after #"
-                ) from None
-    return np.array(numbers, dtype=np.float64)
+        words = line.partition("#")[0].replace(",", " ").split()
+        said = unit_of_times(line) if not rows and line.strip() else None
+        unit = unit if said is None else said
+        if said is not None and not re.search(r"\d", line):
+            continue  # it names the columns
+        if words:
+            rows.append(Row(number, tuple(_number(path, word, number) for word in words)))
+    return series_of_rows(path, rows, unit)
+
+
+def _number(path: Path, word: str, line: int) -> float:
+    try:
+        return float(word)
+    except ValueError:
+        raise InputError(f"{path}: found {word!r} in line {line}; allowed: numbers, and comments after #") from None
