@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cli_support import MIGRATE, MODEL, NX, SAMPLES, call, inputs, run, survey, write_gathers
+from cli_support import INTERVAL, MIGRATE, MODEL, NX, SAMPLES, call, inputs, run, survey, write_gathers
 from elastic_surveys import elastic_survey
 from time_survey_support import PATCH, PATCH_SHOTS, PATCH_TRACES, SEED_SAMPLES, record_noise
 
@@ -113,6 +113,82 @@ def test_a_mute_of_all_samples_is_refused_before_a_time_step(tmp_path, capsys) -
     assert not (tmp_path / "out" / "image.rsf").exists()
     half = mute | {"acquisition.mute": {"velocity": 600.0}}  # of the nearest trace alone the end is left
     assert run(capsys, "migrate", survey(tmp_path, MIGRATE | half)).code == 0
+
+
+@pytest.mark.parametrize(
+    ("commands", "keys", "words"),
+    [
+        (
+            ("migrate", "migrate-time"),
+            {"acquisition.mute": {"velocity": 2000.0, "taper": 0.3}},
+            "[acquisition] mute.taper: found 0.3 s, longer than the traces, 0.2 s, which would nowhere be whole; "
+            "allowed: up to 0.2 s",
+        ),
+        (
+            ("migrate", "migrate-time"),
+            {"acquisition.conditioning": {"band_pass": [0.005, 0.01, 0.045, 0.06]}},  # kHz
+            "conditioning.band_pass: found 0.005 to 0.06 Hz; the traces, 0.204 s long, have frequencies every 4.902 Hz",
+        ),
+        (
+            ("migrate", "migrate-time"),
+            {"acquisition.conditioning": {"band_pass": [10.0, 11.0, 12.0, 13.0]}},
+            "found 10 to 13 Hz; the traces",
+        ),
+        (
+            ("migrate",),
+            {"acquisition.conditioning": {"band_pass": [40.0, 50.0, 60.0, 70.0]}},
+            "conditioning.band_pass: found 40 to 70 Hz, and the wavelet has 1.65 to 37.5 Hz: nothing is left",
+        ),
+        (
+            ("migrate",),
+            {
+                "wavelet": {"kind": "ormsby", "corners": [40.0, 45.0, 50.0, 55.0]},
+                "acquisition.conditioning": {"band_pass": [5.0, 10.0, 20.0, 30.0]},
+            },
+            "found 5 to 30 Hz, and the wavelet has 40 to 55 Hz",
+        ),
+    ],
+)
+def test_filters_that_leave_nothing_are_refused(tmp_path, capsys, commands, keys, words) -> None:
+    inputs(tmp_path)
+    base = {key: value for key, value in MIGRATE.items() if not ("wavelet" in keys and key.startswith("wavelet"))}
+    flat = {f"wavelet.{name}": value for name, value in keys.get("wavelet", {}).items()}
+    rest = {key: value for key, value in keys.items() if key != "wavelet"}
+    for command in commands:
+        in_time = {"time_migration.velocity": 2000.0} if command == "migrate-time" else {}
+        done = run(capsys, command, survey(tmp_path, base | flat | rest | in_time))
+        assert done.code == 2
+        assert words in done.err
+
+
+@pytest.mark.parametrize("command", ["migrate", "migrate-time"])
+def test_next_to_nothing_left_of_the_traces_is_said(tmp_path, capsys, command) -> None:
+    """Of 110 Hz beside a band of up to 40 Hz; the balance after it would hide it."""
+    inputs(tmp_path)
+    t = INTERVAL * np.arange(SAMPLES) - 0.1
+    tone = np.cos(2 * np.pi * 110.0 * t) * np.exp(-((t / 0.025) ** 2))
+    write_gathers(tmp_path / "recorded.segy", np.tile(tone, (NX, 1)))
+    keys = MIGRATE | {"time_migration.velocity": 2000.0} if command == "migrate-time" else dict(MIGRATE)
+    conditioning = {"band_pass": [0.0, 10.0, 20.0, 40.0], "balance": {"kind": "rms"}}
+    path = survey(tmp_path, keys | {"acquisition.conditioning": conditioning})
+    done = run(capsys, command, path)
+    assert done.code == 0
+    assert "note: [acquisition] conditioning and mute leave next to nothing of the traces: their RMS is 0.2" in done.err
+    assert "see band-pass" in done.err
+    record, _ = left(tmp_path / "out" / ("time" if command == "migrate-time" else ""))
+    assert any("leave next to nothing" in note for note in record["results"]["notes"])
+
+
+@pytest.mark.parametrize(("weak", "told"), [(3, True), (1, False)])
+def test_many_dead_traces_are_counted(tmp_path, capsys, weak, told) -> None:
+    inputs(tmp_path)
+    traces = np.random.default_rng(5).standard_normal((NX, SAMPLES))
+    traces[:weak] *= 1e-3
+    write_gathers(tmp_path / "recorded.segy", traces)
+    done = run(capsys, "migrate", survey(tmp_path, MIGRATE | {"acquisition.conditioning": {"dead_below": 0.01}}))
+    assert done.code == 0
+    assert ("conditioning.dead_below: 3 of 40 traces are dead" in done.err) == told
+    assert "next to nothing" not in done.err
 
 
 def test_an_image_in_depth_of_zeros_is_said(tmp_path, capsys) -> None:

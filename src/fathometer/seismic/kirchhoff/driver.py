@@ -43,6 +43,7 @@ from fathometer.seismic.kirchhoff.results import finish, known_run
 from fathometer.seismic.kirchhoff.setup import TimeSetup, prepare
 from fathometer.seismic.kirchhoff.time_layout import TimeLayout, compared, in_own_folder
 from fathometer.seismic.kirchhoff.worker import STEPS, BlockCounts, BlockWorkers
+from fathometer.seismic.setup.conditioned import conditioned_notes
 from fathometer.seismic.setup.fingerprint import SurveyInput
 from fathometer.seismic.setup.run_files import protect_inputs
 from fathometer.seismic.setup.survey_tasks import SurveyTasks
@@ -148,7 +149,7 @@ class TimeMigration(SurveyTasks):
             remove_record(self.output, self.comm)
         empty = emptiness(setup, self._images)
         facts, still = write_products(setup, files, self._images, self._rms)
-        empty = empty.with_notes(still)
+        empty = empty.with_notes([*still, *conditioned_notes(setup.layout.acquisition, self.comm)])
         facts |= empty.facts(setup.layout.notes)
         done, identity = work_done(work), self.inputs.record()
         outcome, panels = finish(setup, self.context, files, done, facts, empty.reasons, journal, identity)

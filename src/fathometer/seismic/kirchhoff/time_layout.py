@@ -22,7 +22,7 @@ from fathometer.seismic.kirchhoff.velocities.depth_model import DepthModel
 from fathometer.seismic.kirchhoff.velocities.velocities import Velocities, velocities_of
 from fathometer.seismic.model.earth import EarthFiles
 from fathometer.seismic.shots.acquisition import Acquisition, acquisition_of
-from fathometer.seismic.shots.nothing_left import check_mute
+from fathometer.seismic.shots.nothing_left import check_left
 from fathometer.seismic.shots.offsets import ALL, bins_of, check_bins, name_of, receivers_by_bin
 from fathometer.seismic.shots.place import place_of_run, unkept_notes
 from fathometer.seismic.shots.shot import Shot
@@ -206,7 +206,7 @@ def time_layout(survey: Survey, ranks: int = 1, headers_only: bool = False) -> T
     _check_datum(survey, acquisition)
     _check_start(survey, acquisition)
     _check_shift(survey, acquisition, grid)
-    check_mute(survey, acquisition)
+    check_left(survey, acquisition)
     notes += check_bins(survey, acquisition.shots)
     with ledger.phase("read model"):
         velocities = velocities_of(survey, grid, files)

@@ -43,6 +43,7 @@ from fathometer.seismic.rtm.results import (
     migration_results,
 )
 from fathometer.seismic.rtm.worker import ShotWorkers, history_request, steps_with
+from fathometer.seismic.setup.conditioned import conditioned_notes
 from fathometer.seismic.setup.emptiness import emptiness_of_images, ranges_of
 from fathometer.seismic.setup.fingerprint import SurveyInput
 from fathometer.seismic.setup.input_files import model_and_wavelet
@@ -172,6 +173,7 @@ class Migration(SurveyTasks):
         with ledger.phase("write image"):
             remove_record(self.output, self.comm)
         empty = emptiness_of_images(ranges_of(images, self.comm), NOTHING)
+        empty = empty.with_notes(conditioned_notes(setup.acquisition, self.comm))
         write_products(setup, files, images)
         tuned, done, facts, reasons = migration_results(setup, journal, work, self.inputs.record())
         facts |= empty.facts(setup.warnings)

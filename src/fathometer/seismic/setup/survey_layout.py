@@ -26,7 +26,7 @@ from fathometer.seismic.setup.checks import check_every, check_steps
 from fathometer.seismic.shots.acquisition import Acquisition, acquisition_of
 from fathometer.seismic.shots.inside import Box, check_below, other_places, within
 from fathometer.seismic.shots.modelled import acquisition_to_model
-from fathometer.seismic.shots.nothing_left import check_mute
+from fathometer.seismic.shots.nothing_left import check_left
 from fathometer.seismic.shots.offsets import volumes_of
 from fathometer.seismic.shots.place import place_of_run, unkept_notes
 from fathometer.seismic.shots.shot import Shot
@@ -289,10 +289,10 @@ def survey_headers(survey: Survey, imaging: bool, headers_only: bool, ranks: int
     if not imaging:
         acquisition = acquisition_to_model(survey, acquisition)
     place, notes = place_of_run(survey, files, acquisition, bare.two_dimensional)
-    if imaging:
-        check_mute(survey, acquisition)
-        notes += unkept_notes(survey, place)
     wavelet = wavelet_of(survey)
+    if imaging:
+        check_left(survey, acquisition, wavelet)
+        notes += unkept_notes(survey, place)
     acquisition = replace(acquisition, notes=files.notes + notes_of(wavelet) + acquisition.notes + notes)
     return SurveyHeaders(survey, files, acquisition, wavelet, imaging, place)
 

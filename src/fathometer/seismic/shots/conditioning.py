@@ -100,6 +100,25 @@ class DeadTraces:
         return dead
 
 
+@dataclass(eq=False)
+class Left:
+    """What the steps before the balance have left of the traces read so far, dead and loud ones apart: sums of squares
+    of their samples, and the number of samples."""
+
+    before: float = 0.0
+    after: float = 0.0
+    samples: int = 0
+
+    def add(self, before: float, after: float, samples: int) -> None:
+        """Add some traces."""
+        self.before, self.after, self.samples = self.before + before, self.after + after, self.samples + samples
+
+
+def _energy(traces: Doubles) -> float:
+    """The sum of the squares of all samples."""
+    return float(np.vdot(traces, traces))
+
+
 def _rms(traces: npt.NDArray[np.float32]) -> Doubles:
     """RMS amplitudes (n,) of traces (n, ns), summed in float64, each trace by itself."""
     return np.array([np.sqrt(np.mean(np.square(trace, dtype=np.float64))) for trace in traces], dtype=np.float64)
@@ -114,6 +133,7 @@ class Conditioning:
     steps: tuple[Step, ...] = ()
     loud: LoudTraces | None = None
     deghost: Deghost | None = None
+    left: Left = field(default_factory=Left)
 
     def __bool__(self) -> bool:
         """Whether any step changes traces."""
@@ -131,6 +151,12 @@ class Conditioning:
         only_muted = others == (None, None, None) and all(isinstance(step, TopMute) for step in self.steps)
         return "" if not self else "muted" if only_muted else "conditioned"
 
+    @property
+    def filters(self) -> list[str]:
+        """Names of the steps that take something away from traces."""
+        names = [str(step.record()["step"]) for step in self.steps if isinstance(step, BandPass | TopMute)]
+        return [*(["deghost"] if self.deghost is not None else []), *names]
+
     def __call__(self, shot: Shot, receivers: npt.NDArray[np.int64], read: Read) -> npt.NDArray[np.float32]:
         """Conditioned traces (n, ns), float32, of the receivers (n,) of a shot.
 
@@ -139,16 +165,23 @@ class Conditioning:
         traces = read(receivers)
         if self.loud is not None:
             traces = self.loud(shot.index, receivers, traces)
+        balance = next((step for step in self.steps if isinstance(step, Agc | Rms)), None)
+        filtered = self.deghost is not None or bool(self.steps)
         offset, depth = shot.offsets[receivers], shot.receivers[receivers, 2]
         for first in range(0, len(traces), _TRACES_AT_ONCE):
             part = slice(first, first + _TRACES_AT_ONCE)
             values = traces[part].astype(np.float64)
             if self.dead is not None:
                 values[self.dead.detect(shot, receivers[part], traces[part], read)] = 0.0
+            before = _energy(values) if filtered else 0.0
             if self.deghost is not None:
                 values = self.deghost(values, float(shot.source[2]), depth[part])
             for step in self.steps:
+                if step is balance:
+                    self.left.add(before, _energy(values), values.size)
                 values = step(values, offset[part])
+            if filtered and balance is None:
+                self.left.add(before, _energy(values), values.size)
             traces[part] = values
         return traces
 

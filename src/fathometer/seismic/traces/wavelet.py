@@ -151,6 +151,14 @@ def notes_of(wavelet: Wavelet) -> tuple[str, ...]:
     return wavelet.notes if isinstance(wavelet, SeriesWavelet) else ()
 
 
+def lowest_frequency(wavelet: Wavelet) -> float:
+    """Frequency below which a wavelet has next to nothing, Hz; 0 where that is not known from its keys."""
+    if isinstance(wavelet, OrmsbyWavelet):
+        return wavelet.corners[0]
+    # There its amplitude is 0.033 of the largest one, as it is at fmax.
+    return 0.11 * wavelet.peak_frequency if isinstance(wavelet, RickerWavelet) else 0.0
+
+
 def _zero_notes(zero: float, length: float, interval: float) -> tuple[str, ...]:
     """A note where t = 0 lies outside a series of so many seconds."""
     if -interval < zero < length + interval:
