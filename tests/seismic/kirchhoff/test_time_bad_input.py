@@ -66,6 +66,17 @@ CASES = [
         "[time_migration] start: found 2 s; allowed: before the end of the traces, 1.196 s",
         {"time_migration.start": 2.0, "time_migration.end": None},
     ),
+    Case(
+        "an end in ms",
+        "[time_migration] end: found 800 s; the traces end at 1.196 s; allowed: up to 11.96 s, 10 times that; is the "
+        "end in s?",
+        {"time_migration.end": 800.0},
+    ),
+    Case(
+        "an interval in no unit",
+        "[time_migration] interval: 1e-06 s make 400001 samples from 0.4 to 0.8 s; allowed: at most 100000",
+        {"time_migration.interval": 1e-6},
+    ),
     Case("no velocity", "[time_migration] velocity: missing … [model]", {"time_migration.velocity": None}),
     Case("velocity in km/s", "velocity: … 2 … allowed: … 100", {"time_migration.velocity": 2.0}),
     Case("a dip too steep", "dip: found 95 … allowed: … 90", {"time_migration.dip": 95.0}),

@@ -5,7 +5,17 @@ import pytest
 from cli_support import survey
 from kirchhoff_support import peak
 from survey_support import load
-from time_survey_support import INTERVAL, LINE, REFLECTION, T0, VELOCITY, record_reflector, run
+from time_survey_support import (
+    INTERVAL,
+    LINE,
+    PATCH,
+    REFLECTION,
+    T0,
+    VELOCITY,
+    record_noise,
+    record_reflector,
+    run,
+)
 
 from fathometer.base.errors import InputError
 
@@ -123,3 +133,15 @@ def test_an_image_beyond_the_model_that_stretches_it_is_refused_before_the_sum(t
     with pytest.raises(InputError, match=r"column at x = -50 m lies outside \[model\]"):
         run(survey(tmp_path, model | LINE | {"time_migration.depth": True}))
     assert {name: (results / name).read_bytes() for name in before} == before
+
+
+@pytest.mark.parametrize(("end", "told"), [(1.0, True), (0.48, False)])
+def test_an_image_that_goes_on_after_the_traces_says_so_and_counts_none_there(tmp_path, end, told):
+    record_noise(tmp_path)  # of 0.476 s
+    outcome, _ = run(survey(tmp_path, PATCH | {"time_migration.end": end}))
+    notes = [note for note in outcome.record["results"]["notes"] if "[time_migration] end" in note]
+    assert len(notes) == told
+    assert not told or notes[0].startswith("[time_migration] end: the image ends at 1 s and the traces at 0.476 s")
+    fold = load(tmp_path / "out" / "time" / "image-fold.rsf")
+    assert fold[..., :121].max() > 1
+    assert not fold[..., 121:].any()

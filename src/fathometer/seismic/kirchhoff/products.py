@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
@@ -20,7 +21,7 @@ from fathometer.runs.journal import Journal
 from fathometer.runs.summation import Terms, total
 from fathometer.runs.value_range import joined, range_of, same_everywhere
 from fathometer.seismic.kirchhoff.setup import TimeSetup
-from fathometer.seismic.kirchhoff.time_layout import FOLD, image_names
+from fathometer.seismic.kirchhoff.time_layout import FOLD, image_names, latest_time
 from fathometer.seismic.kirchhoff.velocities.stretch import Reach, depth_stretch_of, reach_of
 from fathometer.seismic.setup.emptiness import Emptiness, emptiness_of_images, ranges_of
 from fathometer.seismic.setup.made import made_lines, medium_of
@@ -86,7 +87,11 @@ def summed(setup: TimeSetup, journal: Journal, rms: Floats) -> dict[str, Floats]
     if layout.weighted:
         layout.shares.coverage(layout.grid).divide(everything, rms, lo)
     images = {ALL: np.asarray(everything, np.float32)} | images
-    return images | {FOLD: total(terms, FOLD, (lo, hi), FLOAT, setup.comm)}
+    fold = total(terms, FOLD, (lo, hi), FLOAT, setup.comm)
+    # The operator counts apertures; at times after the last sample of all traces none of them adds anything.
+    latest = latest_time(layout.survey, layout.acquisition) + layout.acquisition.sample_interval
+    fold[:, :, max(0, math.floor((latest - layout.grid.origin[2]) / layout.grid.spacing[2]) + 1) :] = 0.0
+    return images | {FOLD: fold}
 
 
 def emptiness(setup: TimeSetup, images: Mapping[str, Floats]) -> Emptiness:

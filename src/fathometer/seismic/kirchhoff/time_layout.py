@@ -33,6 +33,8 @@ FOLD = "fold"  # name of the volume that counts the traces of each sample
 FOLDER = "time"  # of the results, in that of the survey's
 _ROUNDING = 1e-6  # of a sample
 _SURFACE = 1e-3  # m
+MOST_LENGTHS, MOST_SAMPLES = 10.0, 100_000  # of an image: ends of traces, and samples; beyond, a unit is wrong
+LONGER = 1.05  # ends of traces from which on a later end of the image is told
 COARSE_SECONDS = 0.064  # between nodes of the weights: 16 samples of 4 ms
 
 
@@ -205,6 +207,7 @@ def time_layout(survey: Survey, ranks: int = 1, headers_only: bool = False) -> T
         )
     _check_datum(survey, acquisition)
     _check_start(survey, acquisition)
+    notes += _check_end(survey, acquisition, grid)
     _check_shift(survey, acquisition, grid)
     check_left(survey, acquisition)
     notes += check_bins(survey, acquisition.shots)
@@ -333,14 +336,44 @@ def _check_start(survey: Survey, acquisition: Acquisition) -> None:
     """The image has to begin before the traces end, as they are shifted to the datum: no event is later in it than in
     them."""
     keys = survey.time_migration
-    end = acquisition.end
-    if keys.replacement_velocity is not None:
-        end += 2 * max(float(z.max()) - keys.datum for _, z in _depths(acquisition)) / keys.replacement_velocity
+    end = latest_time(survey, acquisition)
     if keys.start >= end:
         raise InputError(
             f"{survey.path}: [time_migration] start: found {keys.start:g} s; allowed: before the end of the traces, "
             f"{end:g} s"
         )
+
+
+def latest_time(survey: Survey, acquisition: Acquisition) -> float:
+    """Two-way time after which no trace has a sample, as they are shifted to the datum, s."""
+    keys = survey.time_migration
+    if keys.replacement_velocity is None:
+        return acquisition.end
+    deepest = max(float(z.max()) for _, z in _depths(acquisition))
+    return acquisition.end + 2 * (deepest - keys.datum) / keys.replacement_velocity
+
+
+def _check_end(survey: Survey, acquisition: Acquisition, grid: Grid) -> tuple[str, ...]:
+    """A note where the image goes on long after the traces have ended. Raises InputError where it does so for so long,
+    or has so many samples, that a unit is wrong."""
+    keys, samples, latest = survey.time_migration, grid.shape[2], latest_time(survey, acquisition)
+    end = grid.upper[2]
+    if keys.end is not None and keys.end > MOST_LENGTHS * latest:
+        raise InputError(
+            f"{survey.path}: [time_migration] end: found {keys.end:g} s; the traces end at {latest:g} s; allowed: up "
+            f"to {MOST_LENGTHS * latest:g} s, {MOST_LENGTHS:g} times that; is the end in s?"
+        )
+    if samples > MOST_SAMPLES:
+        raise InputError(
+            f"{survey.path}: [time_migration] interval: {grid.spacing[2]:g} s make {samples} samples from "
+            f"{keys.start:g} to {end:g} s; allowed: at most {MOST_SAMPLES}; is the interval in s?"
+        )
+    if end <= LONGER * latest + grid.spacing[2]:
+        return ()
+    return (
+        f"[time_migration] end: the image ends at {end:g} s and the traces at {latest:g} s; what is later holds "
+        "nothing of any trace",
+    )
 
 
 def _check_shift(survey: Survey, acquisition: Acquisition, grid: Grid) -> None:
