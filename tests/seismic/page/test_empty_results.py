@@ -103,6 +103,24 @@ def test_traces_of_zeros_of_elastic_waves(tmp_path, capsys) -> None:
     assert record["validity"]["reasons"][0].startswith("nothing was recorded")
 
 
+@pytest.mark.parametrize(
+    ("snapshots", "notes"),
+    [
+        ({"fields": ["szz", "vz"], "region": "surface"}, ["szz of the snapshots is 0 everywhere"]),
+        ({"every_nodes": 40, "fields": ["vz"]}, ["[snapshots] every_nodes: a single node is kept along x (40 of 26) "]),
+        ({}, []),
+    ],
+)
+def test_snapshots_of_zeros_or_of_single_nodes(tmp_path, capsys, snapshots, notes) -> None:
+    keys = {f"snapshots__{name}": value for name, value in snapshots.items()}
+    done = run(capsys, "model", elastic_survey(tmp_path, propagation__duration=0.08, **keys))
+    assert done.code == 0
+    record, _ = left(tmp_path / "out")
+    told = [note for note in record["results"]["notes"] if "[snapshots]" in note or "the snapshots" in note]
+    assert len(told) == len(notes)
+    assert all(note.startswith(words.rstrip()) for note, words in zip(told, notes, strict=True))
+
+
 def test_a_mute_of_all_samples_is_refused_before_a_time_step(tmp_path, capsys) -> None:
     """Traces from 100 m on, 0.2 s long."""
     inputs(tmp_path)

@@ -15,7 +15,7 @@ from mpi4py import MPI
 from fathometer.base import ledger
 from fathometer.base.errors import FathometerError
 from fathometer.base.progress import Progress
-from fathometer.parallel.collectives import collective_errors
+from fathometer.parallel.collectives import allgather, collective_errors
 from fathometer.runs.application import Panel
 from fathometer.runs.context import Context, Outcome
 from fathometer.runs.journal_folder import results_of
@@ -30,7 +30,7 @@ from fathometer.seismic.elastic.propagator import ElasticPropagator
 from fathometer.seismic.elastic.results import facts
 from fathometer.seismic.elastic.setup import prepare_elastic
 from fathometer.seismic.elastic.shot import model_shot
-from fathometer.seismic.elastic.snapshots import SnapshotWriter, snapshot_info, snapshot_paths, steps_between
+from fathometer.seismic.elastic.snapshots import PHASE, SnapshotWriter, snapshot_info, snapshot_paths, steps_between
 from fathometer.seismic.modelling.modelling import TRACES, Modelling
 from fathometer.seismic.modelling.trace_files import TraceFiles
 from fathometer.seismic.page.run_data import RunData
@@ -65,6 +65,7 @@ class ElasticModelling(Modelling):
 
     def made_ready(self, before_reading: Callable[[SurveyHeaders], None]) -> Setup:
         """Read the model, and say what is modelled."""
+        self._silent: list[set[str]] = []  # of each shot, as of SnapshotWriter
         with ledger.phase("set up"):
             self.setup = prepare_elastic(self.survey, self.comm, before_reading)
             with collective_errors(self.comm):
@@ -160,6 +161,8 @@ class ElasticModelling(Modelling):
                     )
                 )
             traces = model_shot(self.setup, wavefield, shot, snapshots, progress)
+        if snapshots is not None:
+            self._silent.append(snapshots.silent)
         with ledger.phase("gather traces"):
             peaks = gathered_peaks(wavefield)
         return {name: array for name, array in ((TRACES, traces), (KEPT_PEAKS, peaks)) if array is not None}
@@ -179,12 +182,21 @@ class ElasticModelling(Modelling):
 
     def write_more(self, kept: Callable[[str], Iterator[tuple[Shot, np.ndarray]]], ranges: TraceRanges) -> None:
         """Write the maps of peak velocities."""
+        for name in self._silent_fields():
+            ranges.add_map(f"{name} of the snapshots", np.zeros(1, np.float32))
         several = len(self.run.acquisition.shots) > 1
         with ledger.phase("write peak velocities"), collective_errors(self.comm):
             for shot, peaks in kept(KEPT_PEAKS) if self.comm.rank == 0 else ():
                 title, prefix = "Peak ground velocity" + f", {shot.name}" * several, self._prefix(PEAKS, shot)
                 ranges.add_map(f"the {prefix.replace('-', ' ')}", peaks)
                 write_peaks(self.run.grid, peaks, self.output, prefix, title, self.run.layout.place)
+
+    def _silent_fields(self) -> list[str]:
+        """Collective. Fields of which all snapshots are 0; none where shots of an earlier run are not known."""
+        if not self._silent or len(self._silent) < len(self.run.acquisition.shots):
+            return []
+        with ledger.phase(PHASE):
+            return sorted(set.intersection(*allgather(self.comm, set.intersection(*self._silent))))
 
     def panels(self, data: RunData) -> list[Panel]:
         """Seismograms, maps and snapshots."""

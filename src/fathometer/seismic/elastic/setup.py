@@ -30,7 +30,7 @@ from fathometer.seismic.elastic.receivers import PRESSURE
 from fathometer.seismic.elastic.sloping_floor import SlopingFloor
 from fathometer.seismic.elastic.sloping_media import SlopingSides, set_sloping_contact
 from fathometer.seismic.elastic.sloping_points import floor_point_bytes
-from fathometer.seismic.elastic.snapshots import steps_between
+from fathometer.seismic.elastic.snapshots import single_node_notes, steps_between
 from fathometer.seismic.elastic.sources import PointSources
 from fathometer.seismic.elastic.survey_checks import (
     check_cuts,
@@ -147,6 +147,7 @@ def prepare_elastic(
         notes += earth.notes + layout.sources.notes
         time, _ = layout.time(dt)
         notes += onset_notes(survey, layout.sources, time) + reference_notes(attenuation)
+        notes += single_node_notes(grid, survey.snapshots)
         check_amplitude(survey, layout.wavelet, time, layout.dtype)
     parts |= layout.shot_bytes(block, time)
     if isinstance(earth.floor, SlopingFloor):

@@ -109,6 +109,7 @@ class SnapshotWriter:
             self.paths = snapshot_paths(grid, keys, folder, prefix)
             self.nodes = Nodes(grid, block, keys)
             check_every(keys, steps)
+            self.silent = set(self.paths)  # fields of which this rank has written nothing but zeros
         with collective_errors(comm):
             try:
                 held = (min(keys.buffered_steps, self.count), *self.nodes.local_shape)
@@ -162,7 +163,10 @@ class SnapshotWriter:
     def _write(self) -> None:
         with ledger.file(FILES, "write"):
             for name, writer in self._writers.items():
-                writer.write(self._buffers[name][: self._filled], (self._first, *self.nodes.lo))
+                values = self._buffers[name][: self._filled]
+                writer.write(values, (self._first, *self.nodes.lo))
+                if name in self.silent and values.any():
+                    self.silent.remove(name)
                 if self._taken == self.count:
                     writer.flush()
         self._first, self._filled = self._taken, 0
@@ -186,6 +190,21 @@ def check_every(keys: SnapshotsTable, steps: int) -> None:
     """Raises InputError where a run of so many steps has no snapshot."""
     if keys.every_steps > steps:
         raise InputError(f"[snapshots] every_steps: found {keys.every_steps}; allowed: 1 to {steps}, the run's steps")
+
+
+def single_node_notes(grid: Grid, keys: SnapshotsTable | None) -> tuple[str, ...]:
+    """A note where snapshots keep a single node along an axis of a model that has more."""
+    if keys is None:
+        return ()
+    nodes = Nodes(grid, Decomposition(grid.shape), keys)
+    single = [
+        f"{'xyz'[axis]} ({nodes.every[axis]} of {grid.shape[axis]})"
+        for axis, kept in zip(nodes.axes, nodes.shape, strict=True)
+        if kept == 1 < grid.shape[axis]
+    ]
+    if not single:
+        return ()
+    return (f"[snapshots] every_nodes: a single node is kept along {' and '.join(single)}",)
 
 
 def snapshot_info(grid: Grid, keys: SnapshotsTable) -> VolumeInfo:
