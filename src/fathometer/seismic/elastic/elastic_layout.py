@@ -87,14 +87,14 @@ class ElasticLayout(SurveyLayout):
         return self.files.given("qp")
 
     def time(self, dt: float) -> tuple[TimeAxis, tuple[str, ...]]:
-        """The time axis for a time step (s); no warnings. Raises InputError where it is no use."""
+        """The time axis for a time step (s), and warnings. Raises InputError where it is no use."""
         survey, acquisition, lead = self.survey, self.acquisition, self.sources.lead(self.wavelet)
-        check_steps(survey, lead, acquisition, dt)
+        warnings = check_steps(survey, lead, acquisition, dt)
         time = time_axis(dt, lead, acquisition.end, 1)
         if survey.snapshots is not None:
             with naming(str(survey.path)):
                 check_every(survey.snapshots, time.steps)
-        return time, ()
+        return time, warnings
 
     def wavefield_bytes(self, block: Decomposition) -> dict[str, int]:
         """Bytes of a rank's fields, medium, layers and snapshots. InputError where [snapshots] does not fit."""

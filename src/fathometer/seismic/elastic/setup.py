@@ -145,8 +145,8 @@ def prepare_elastic(
         dt = time_step(survey, earth.time_step_limit)
         notes = check_wavelengths(survey, earth.slowest, grid, layout.wavelet, layout.acquisition, dt)
         notes += earth.notes + layout.sources.notes
-        time, _ = layout.time(dt)
-        notes += onset_notes(survey, layout.sources, time) + reference_notes(attenuation)
+        time, more = layout.time(dt)
+        notes += more + onset_notes(survey, layout.sources, time) + reference_notes(attenuation)
         notes += single_node_notes(grid, survey.snapshots)
         check_amplitude(survey, layout.wavelet, time, layout.dtype)
     parts |= layout.shot_bytes(block, time)

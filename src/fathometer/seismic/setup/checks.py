@@ -11,12 +11,15 @@ from fathometer.base.errors import InputError, naming
 from fathometer.grid.grid import Grid
 from fathometer.grid.stencil import LARGEST_SHARE_OF_LIMIT
 from fathometer.seismic.shots.acquisition import Acquisition
-from fathometer.seismic.survey import Survey
+from fathometer.seismic.survey import CosineTable, SampledWaveletTable, Survey
 from fathometer.seismic.traces.resampling import low_pass
 from fathometer.seismic.traces.time_axis import TimeAxis, time_axis
-from fathometer.seismic.traces.wavelet import RickerWavelet, Wavelet
+from fathometer.seismic.traces.wavelet import MOST_TAPS, RickerWavelet, Wavelet
 
 MOST_STEPS = 1e9  # in time; beyond, a unit is wrong
+MANY_STEPS = 1e6  # in time; beyond, they are told, and refused where it is the wavelet that asks for them
+LONG_LEAD, STEPS_OF_LEAD = 10.0, 1e4  # a wavelet before t = 0: lengths of the traces, and time steps, told beyond both
+LEADS = ("peak_frequency", "corners", "maximum_frequency")  # of wavelets, as far as they have them
 FEWEST_POINTS, FEW_POINTS = 2.5, 4.0  # grid cells per shortest wavelength: an error below, a warning below
 
 
@@ -68,21 +71,57 @@ def check_sampling(
             f"{highest:.3g} Hz{given} or cells up to {slowest / (FEWEST_POINTS * wavelet.fmax):.3g} m"
         )
     with naming(f"{survey.path}: [wavelet]"):
-        low_pass(wavelet.fmax, dt, acquisition.sample_interval)  # raises where traces cannot hold fmax
+        # Raises where traces cannot hold fmax.
+        taps = low_pass(wavelet.fmax, dt, acquisition.sample_interval).half_width / acquisition.sample_interval
+    if acquisition.recorded and taps > MOST_TAPS:
+        coarse, interval = taps / MOST_TAPS, acquisition.sample_interval
+        raise InputError(
+            f"{survey.path}: [acquisition] sample_interval: traces every {interval:g} s are {taps:.2g} samples in half "
+            f"the low-pass of a wavelet of up to {wavelet.fmax:g} Hz; allowed: at most {MOST_TAPS:g}, an interval from "
+            f"{coarse * interval:.3g} s or frequencies from {coarse * wavelet.fmax:.3g} Hz on; are they in s and Hz?"
+        )
     if not points >= few:
         cells = f"cells of up to {slowest / (few * wavelet.fmax):.3g} m"
         return (f"{where}: waves will be dispersed; {few:g} or more are advised, {cells}",)
     return ()
 
 
-def check_steps(survey: Survey, lead: float, acquisition: Acquisition, dt: float) -> None:
-    """Raises InputError for more time steps than any run can have meant; lead: of them before t = 0, s."""
+def long_lead(lead: float, acquisition: Acquisition) -> bool:
+    """Whether a wavelet begins `lead` (s) before t = 0 and the traces are far shorter than that."""
+    return lead > LONG_LEAD * max(acquisition.end, 0.0)
+
+
+def key_of_lead(survey: Survey) -> str:
+    """Which key says most of how long before t = 0 the wavelet begins."""
+    keys = survey.needed_wavelet
+    if isinstance(keys, SampledWaveletTable):
+        return f"[wavelet] {'zero' if (keys.zero or 0.0) * keys.maximum_frequency > 10 else 'maximum_frequency'}"
+    if isinstance(keys, CosineTable) and keys.maximum_frequency is None:
+        return "[wavelet] rise_time"
+    return f"[wavelet] {next(name for name in LEADS if hasattr(keys, name))}"
+
+
+def check_steps(survey: Survey, lead: float, acquisition: Acquisition, dt: float) -> tuple[str, ...]:
+    """Raises InputError for more time steps than any run can have meant, and for many that only the wavelet asks for; a
+    note where there are many all the same. lead: of them before t = 0, s."""
     steps = (lead + max(acquisition.end, 0.0)) / dt
     if not steps <= MOST_STEPS:
         raise InputError(
             f"{survey.path}: [propagation]: {steps:.3g} time steps of {dt:g} s, from {-lead:g} s (the "
             f"wavelet's beginning) to {acquisition.end:g} s; allowed: at most {MOST_STEPS:g}"
         )
+    if long_lead(lead, acquisition) and lead / dt > STEPS_OF_LEAD:
+        words = (
+            f"{key_of_lead(survey)}: the wavelet begins {lead:.4g} s before t = 0, and the traces end at "
+            f"{acquisition.end:g} s: {steps:.3g} time steps"
+        )
+        if steps > MANY_STEPS:
+            raise InputError(f"{survey.path}: {words}; allowed: at most {MANY_STEPS:g}; is it in Hz or s?")
+        return (f"{words}; is it in Hz or s?",)
+    if steps > MANY_STEPS:
+        key = "duration" if survey.propagation.dt == "auto" else "dt"
+        return (f"[propagation] {key}: {steps:.3g} time steps of {dt:.3g} s to {acquisition.end:g} s are many",)
+    return ()
 
 
 def check_every(survey: Survey, wavelet: Wavelet, acquisition: Acquisition, dt: float) -> tuple[str, ...]:

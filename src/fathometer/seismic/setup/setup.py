@@ -25,7 +25,14 @@ from fathometer.runs.sum_file import CELL_BYTES
 from fathometer.seismic.model.earth import EarthFiles
 from fathometer.seismic.model.medium import scaled_medium
 from fathometer.seismic.model.weak_epsilon import WeakEpsilon, weak_epsilon_notes
-from fathometer.seismic.setup.checks import check_amplitude, check_sampling, points_per_wavelength, time_step
+from fathometer.seismic.setup.checks import (
+    check_amplitude,
+    check_sampling,
+    key_of_lead,
+    long_lead,
+    points_per_wavelength,
+    time_step,
+)
 from fathometer.seismic.setup.cone import Cone
 from fathometer.seismic.setup.fair_cuts import Shares, shares_of_run
 from fathometer.seismic.setup.ghosts import ghost_notes
@@ -196,6 +203,8 @@ def prepare(
         layout = survey_layout(survey, imaging, ranks=comm.size)
         ranks, cannot = _image_ranks(layout, comm.size) if imaging else (layout.ranks(comm.size), None)
     grid, wavelet, acquisition = layout.grid, layout.wavelet, layout.acquisition
+    if long_lead(wavelet.lead, acquisition):
+        advice += f" or another {key_of_lead(survey)}: the wavelet is far longer than the traces"
     shares = shares_of_run(layout, ranks, memory_of_rank(comm, usable), comm)
     block = Decomposition(grid.full_shape, ranks, comm.rank, cuts=shares.cuts)
     processor = choose_processor(layout, comm)

@@ -33,6 +33,7 @@ from fathometer.seismic.shots.shot import Shot
 from fathometer.seismic.shots.window import window_of
 from fathometer.seismic.survey import PropagationTable, Survey
 from fathometer.seismic.traces.dispersion import workspace_bytes
+from fathometer.seismic.traces.resampling import band_bytes
 from fathometer.seismic.traces.series import STRATEGIES, WholeSeries
 from fathometer.seismic.traces.time_axis import TimeAxis, imaging_step, time_axis
 from fathometer.seismic.traces.wavelet import Wavelet, notes_of, wavelet_of
@@ -145,11 +146,10 @@ class SurveyLayout(SurveyHeaders):
     def time(self, dt: float) -> tuple[TimeAxis, tuple[str, ...]]:
         """The time axis for a time step (s), and warnings. Raises InputError where it is no use."""
         survey, wavelet, acquisition = self.survey, self.wavelet, self.acquisition
-        check_steps(survey, wavelet.lead, acquisition, dt)
+        warnings = check_steps(survey, wavelet.lead, acquisition, dt)
         every = imaging_step(wavelet.fmax, dt)
-        warnings: tuple[str, ...] = ()
         if self.imaging and survey.imaging.every != "auto":
-            warnings = check_every(survey, wavelet, acquisition, dt)
+            warnings += check_every(survey, wavelet, acquisition, dt)
             every = survey.imaging.every
         return time_axis(dt, wavelet.lead, acquisition.end, every), warnings
 
@@ -203,6 +203,9 @@ class SurveyLayout(SurveyHeaders):
         if self.reads_ahead(on_card):
             parts["traces of the next shot"] = parts["traces"]
         parts["weights of receivers"] = weights_bytes(most)
+        interval, fmax = self.acquisition.sample_interval, self.wavelet.fmax
+        into = (interval, time.dt, time.steps + 1) if self.imaging else (time.dt, interval, samples)
+        parts["weights of resampling"] = band_bytes(fmax, *into)
         if not self.imaging:
             points, steps = own * self.points_of_a_receiver, min(MOST_STEPS, time.steps)
             flat = self.grid.two_dimensional

@@ -108,6 +108,11 @@ def _band(
     return first, weights
 
 
+def band_bytes(fmax: float, dt_in: float, dt_out: float, n_out: int) -> int:
+    """Bytes of the weights of `resample`, which are kept; arguments as there."""
+    return 8 * n_out * (2 * math.ceil(low_pass(fmax, dt_in, dt_out).half_width / dt_in) + 2)
+
+
 def interpolate(
     series: npt.NDArray[np.float64], first: float, dt: float, times: npt.NDArray[np.float64], fmax: float
 ) -> npt.NDArray[np.float64]:

@@ -21,6 +21,7 @@ from fathometer.seismic.traces.resampling import interpolate, low_pass
 from fathometer.seismic.traces.wavelet_file import read_series
 
 _NEGLIGIBLE = 1e-6  # of the peak
+MOST_TAPS = 1e5  # samples of a series to either side under its low-pass; beyond, a unit is wrong
 
 Times = npt.NDArray[np.float64]
 
@@ -135,6 +136,14 @@ def wavelet_of(survey: Survey) -> Wavelet:
         raise InputError(
             f"{survey.path}: [wavelet] maximum_frequency: found {keys.maximum_frequency:g} Hz; "
             f"allowed: below {nyquist:g} Hz, the Nyquist frequency of its sample interval {interval:g} s"
+        )
+    taps = low_pass(keys.maximum_frequency, interval).half_width / interval
+    if taps > MOST_TAPS:
+        raise InputError(
+            f"{survey.path}: [wavelet] sample_interval: found {interval:g} s with a maximum_frequency of "
+            f"{keys.maximum_frequency:g} Hz, whose low-pass is {taps:.2g} samples to either side; allowed: at most "
+            f"{MOST_TAPS:g}, an interval from {taps / MOST_TAPS * interval:.3g} s or frequencies from "
+            f"{taps / MOST_TAPS * keys.maximum_frequency:.3g} Hz on; are they in s and Hz?"
         )
     with naming(f"{survey.path}: [wavelet] path"):
         series, times = read_series(survey.directory / keys.path)
