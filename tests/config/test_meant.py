@@ -4,6 +4,7 @@ import argparse
 from typing import Annotated, Literal
 
 import pytest
+from annotated_types import Len
 from pydantic import Field
 
 from fathometer.base.errors import InputError
@@ -40,6 +41,8 @@ class Domain(Table):
         "what is kept", default=()
     )
     flags: Annotated[str, Allowed("north or south", ("north", "south"))] = key("of it", default="north")
+    apart: Annotated[tuple[float, ...], Len(1, 2), Loose] | None = key("of traces", default=None)
+    pair: Annotated[tuple[float, float], Loose] | None = key("of it", default=None)
     side: Annotated[Side | Wall, Field(discriminator="kind")] | None = key("of it", default=None)
 
 
@@ -55,6 +58,9 @@ class Domains(InputFile):
         ({"boundary": "pereodic"}, '[domain] boundary: found "pereodic"; allowed: "periodic" or "closed"; did you mean '
         '"periodic"?'),
         ({"boundary": "wrong"}, '[domain] boundary: found "wrong"; allowed: "periodic" or "closed"'),
+        ({"apart": 10.0}, "[domain] apart: found 10.0; allowed: a list of 1 or 2 numbers; a list of one stands in "
+        "brackets: [10.0]"),
+        ({"pair": 10.0}, "[domain] pair: found 10.0; allowed: a list of 2 numbers"),
         ({"boundary": 3}, '[domain] boundary: found 3; allowed: "periodic" or "closed"'),
         ({"depth": "automatc"}, '"automatic" or a number; did you mean "automatic"?'),
         ({"boundary": ["peri", "odic"]}, 'allowed: "periodic" or "closed"; did you mean "periodic"?'),
@@ -76,6 +82,8 @@ def test_choices_are_found_in_any_type():
         "depth": ["automatic"],
         "kept": ["height", "speed"],
         "flags": ["north", "south"],
+        "apart": [],
+        "pair": [],
         "side": [],
     }
 

@@ -101,6 +101,9 @@ def _written(place: Place, value: Any, field: FieldInfo) -> str:
         return "; a number stands without quotes and unit" if re.match(r"\s*[+-]?\.?\d", value) else ""
     if isinstance(value, str) and value in _tags(models):
         return f'; did you mean {{kind = "{value}"}}?'
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if number and re.match(r"a list of (1 or \d+ |at least one )?(number|integer)", words):
+        return f"; a list of one stands in brackets: [{_shown(value)}]"
     if isinstance(value, Mapping) and words.startswith("a list of tables"):
         return f"; a table of a list is written [[{_dotted(place)}]]"
     if isinstance(value, list) and value and all(isinstance(one, str) for one in value):

@@ -50,6 +50,14 @@ def made(folder: Path, command: str, name: str, keys: dict[str, Any]) -> Any:
     return done
 
 
+def test_where_no_shot_is_left_dropping_is_no_advice(folder: Path) -> None:
+    source = {"acquisition.sources": {"x": 5000.0, "z": 20.0}}
+    done = here("model", survey(folder, MODEL | source | DROP | {"output.directory": "none"}, "far.toml"))
+    assert done.code == 2
+    assert 'makes a larger model; no shot is left with [acquisition] outside = "drop"' in done.err
+    assert "leaves them out" not in done.err
+
+
 def test_the_image_is_that_of_the_traces_inside(folder: Path) -> None:
     whole = MIGRATE | {"acquisition.gathers": "whole.segy"}
     refused = here("migrate", survey(folder, whole | {"output.directory": "none"}, "refused.toml"))

@@ -33,6 +33,7 @@ def test_defaults_of_elastic_runs(tmp_path):
         ({"model": {"qp": 50.0}}, "[model] qs: missing although qp is given; allowed: both or neither"),
         ({"model": {"qs": 50.0}}, "[model] qp: missing although qs is given"),
         ({"model": {"reference_frequency": 1.0}}, "[model] reference_frequency: found without qp and qs"),
+        ({"model": {"on_weak_epsilon": "raise-epsilon"}}, "[model] on_weak_epsilon: found with physics = elastic"),
         ({"model": {"vs": -1.0}}, "[model] vs: found -1.0; allowed: a file or a number from 1 to 20000, or 0 (m/s)"),
         ({"model": {"density": 0.0}}, "[model] density: found 0.0; allowed: a file or a number from 0.1"),
         (

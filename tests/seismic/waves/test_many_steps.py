@@ -27,7 +27,7 @@ FILE = {
         (
             "migrate",
             FILE | {"wavelet.sample_interval": 4e-9},
-            "[wavelet] sample_interval: found 4e-09 s with a maximum_frequency of 40 Hz, whose low-pass is 4e+07 samples",
+            "[wavelet] sample_interval: found 4e-09 s with a maximum_frequency of 40 Hz, whose low-pass is 4e+07",
         ),
         (
             "migrate",

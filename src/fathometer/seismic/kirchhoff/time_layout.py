@@ -21,6 +21,7 @@ from fathometer.seismic.kirchhoff.shares import TraceShares, coarsened, steps_be
 from fathometer.seismic.kirchhoff.velocities.depth_model import DepthModel
 from fathometer.seismic.kirchhoff.velocities.velocities import Velocities, velocities_of
 from fathometer.seismic.model.earth import EarthFiles
+from fathometer.seismic.setup.unused_keys import unused_of_time_migration
 from fathometer.seismic.shots.acquisition import Acquisition, acquisition_of
 from fathometer.seismic.shots.nothing_left import check_left
 from fathometer.seismic.shots.offsets import ALL, bins_of, check_bins, name_of, receivers_by_bin
@@ -189,6 +190,11 @@ def time_layout(survey: Survey, ranks: int = 1, headers_only: bool = False) -> T
         )
     conditioning = survey.acquisition.conditioning
     if conditioning.line_source is not None:
+        if not columns.two_dimensional:
+            raise InputError(
+                f"{survey.path}: [acquisition] conditioning.line_source: found with an image in 3D; allowed: only in "
+                "2D, where `migrate` takes it"
+            )
         survey = _without_line_source(survey)
         notes += (
             "[acquisition] conditioning.line_source: left out; the sum over traces of a line takes point sources as "
@@ -217,7 +223,7 @@ def time_layout(survey: Survey, ranks: int = 1, headers_only: bool = False) -> T
             DepthModel(str(survey.path), files, grid, keys.datum)  # refuses now what the stretch would at the end
     blocks = _blocks(acquisition.shots, keys.block_traces)
     place, place_notes = place_of_run(survey, files, acquisition, grid.two_dimensional, velocities.in_world)
-    notes += place_notes + unkept_notes(survey, place)
+    notes += place_notes + unkept_notes(survey, place) + unused_of_time_migration(survey)
     layout = TimeLayout(
         survey=survey,
         grid=grid,

@@ -58,7 +58,7 @@ def within(acquisition: Acquisition, box: Box, drop: bool) -> Acquisition:
     acquisition = snapped(acquisition, box)
     if drop:
         acquisition = _without_outside(acquisition, box)
-    check_inside(acquisition, box)
+    check_inside(acquisition, box, drop)
     return acquisition
 
 
@@ -122,16 +122,19 @@ def snapped(acquisition: Acquisition, box: Box) -> Acquisition:
     return replace(acquisition, shots=tuple(shots), notes=(*acquisition.notes, note))
 
 
-def check_inside(acquisition: Acquisition, box: Box) -> None:
+def check_inside(acquisition: Acquisition, box: Box, dropped: bool = False) -> None:
     """Check that sources and receivers lie in the box. Raises InputError with the number of positions outside, the
-    first of them and the box."""
+    first of them and the box. dropped: what lies outside would have been left out, had anything been left."""
     violations = _violations(acquisition, box.outside)
     if violations:
         counts, first = violations
+        drop = ', [acquisition] outside = "drop" leaves them out'
+        if dropped:
+            drop = '; no shot is left with [acquisition] outside = "drop"'
         raise InputError(
             f"{acquisition.name}: [acquisition]: {counts} lie outside the model; first: {first} m; "
             f"allowed: from {point(box.lower)} to {point(box.upper)} m, and half a cell; `fathometer prepare --extend` "
-            'makes a larger model, [acquisition] outside = "drop" leaves them out'
+            f"makes a larger model{drop}"
         )
 
 

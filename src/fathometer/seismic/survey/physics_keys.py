@@ -24,6 +24,8 @@ def check_acoustic(
     for name in ELASTIC_MODEL:
         if getattr(model, name, None) is not None:
             raise ValueError(f"[model] {name}: found with physics = acoustic; {ONLY}")
+    if model is not None and model.on_weak_epsilon != "refuse" and model.epsilon == 0 == model.delta:
+        raise ValueError("[model] on_weak_epsilon: found without epsilon and delta; allowed: only with them")
     for name, table in (("source", source), ("snapshots", snapshots)):
         if table is not None:
             raise ValueError(f"[{name}]: found with physics = acoustic; {ONLY}")
@@ -51,6 +53,10 @@ def check_elastic(
                 raise ValueError(
                     f"[model] {name}: found with physics = elastic, which is isotropic; allowed: 0, or left out"
                 )
+        if model.on_weak_epsilon != "refuse":
+            raise ValueError(
+                "[model] on_weak_epsilon: found with physics = elastic, which is isotropic; allowed only with acoustic"
+            )
         for name, other in (("qp", "qs"), ("qs", "qp")):
             if getattr(model, name) is None and getattr(model, other) is not None:
                 raise ValueError(f"[model] {name}: missing although {other} is given; allowed: both or neither")
