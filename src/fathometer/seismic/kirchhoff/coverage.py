@@ -87,6 +87,8 @@ class Coverage:
         smooth = gaussian_filter(density, deviation / spacing, mode="constant", truncate=REACH)
         own = np.asarray(smooth[tuple(slice(a, a + n) for a, n in zip(around, places, strict=True))])
         for axis in np.flatnonzero(every > 1):
-            at, held = np.arange(self.grid.shape[axis]) / every[axis], np.arange(places[axis])
-            own = np.apply_along_axis(lambda column, at=at, held=held: np.interp(at, held, column), int(axis), own)
+            before, part = np.divmod(np.arange(self.grid.shape[axis]), every[axis])
+            after = np.minimum(before + 1, places[axis] - 1)
+            share = (part / every[axis]).reshape([-1 if a == axis else 1 for a in range(axes)])
+            own = own.take(before, axis) * (1 - share) + own.take(after, axis) * share
         return own.reshape(self.grid.shape[:2])

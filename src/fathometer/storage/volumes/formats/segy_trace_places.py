@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from fathometer.storage.traces.extension import extension_of, overridden
 from fathometer.storage.traces.file_layout import Layout
-from fathometer.storage.traces.segy import ANGLE_UNITS, FOOT, scaled
+from fathometer.storage.traces.headers import FOOT
+from fathometer.storage.traces.segy import ANGLE_UNITS, scaled
 from fathometer.storage.volumes.survey_grid import SurveyGrid, survey_grid, too_coarse
 
 PLACES = ("cdp_x", "cdp_y", "source_x", "source_y", "coordinate_scalar", "coordinate_units")  # words that are read
