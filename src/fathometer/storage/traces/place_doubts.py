@@ -20,7 +20,7 @@ NOWHERE = (-(2**31), 2**31 - 1)  # coordinates that stand for none
 FAR = 1000.0  # extents of all places, by which one lies apart that is hardly meant
 MIDDLE = (5, 95)  # percentiles between which the extent of all is taken
 AT_ONCE, MOST = 1 << 8, 1 << 14  # traces that are looked at: of those added at once, and of a file
-ROUNDED, SHARE = 2.0, 0.01  # m, and of the distance: by so much offsets may differ from it
+ROUNDED, SHARE = 2.0, 0.05  # m, and of the distance: by so much offsets may differ from it, as nominal ones do
 
 Floats = NDArray[np.float64]
 
