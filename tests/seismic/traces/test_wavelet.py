@@ -169,7 +169,7 @@ def test_a_series_broken_into_lines_is_one(tmp_path: Path) -> None:
     [
         ("0 1\n1 2\n3 1\n4 0\n", "2 numbers in each of the lines 1 to 4.*not grow evenly: 3 in line 3"),
         ("# two\n0 1\n1 2\n0 1\n", "2 numbers in each of the lines 2 to 4.*evenly: 0 in line 4"),
-        ("0 1 5\n1 2 5\n2 1 5\n", "3 numbers in each of the lines 1 to 3.*as times do"),
+        ("0 1 5\n1 2 5\n2 1 5\n3 0 5\n", "3 numbers in each of the lines 1 to 4.*as times do"),
         ("t 1 5\n1 2 5\n", "found 't' in line 1"),
     ],
 )

@@ -87,8 +87,8 @@ def unit_of_times(line: str) -> str | None:
 def series_of_rows(path: Path, rows: Sequence[Row], unit: str | None) -> tuple[Doubles, TimeColumn | None]:
     """The series (ns,) in lines of numbers, and its times where it has some; unit: as of `unit_of_times`.
 
-    InputError for columns that are no series: what several numbers a line mean is taken for one series only where the
-    first ones do not grow from line to line; two in each may be two series, and are refused then.
+    InputError for columns that are no series: several numbers a line are one series only where the first
+    ones do not grow evenly as times do; two in each may be two series, and are refused then.
     """
     flat = np.array([number for row in rows for number in row.numbers], dtype=np.float64)
     width = len(rows[0].numbers) if rows else 0
@@ -97,17 +97,18 @@ def series_of_rows(path: Path, rows: Sequence[Row], unit: str | None) -> tuple[D
         return flat, None
     first = flat[::width]
     grows = bool(np.all(np.diff(first) > 0))
-    if width > 2 and not grows:
+    step = float(first[-1] - first[0]) / (len(first) - 1)
+    even = first[0] + step * np.arange(len(first))
+    wrong = np.abs(first - even) > EVEN * abs(step)
+    if width > 2 and (not grows or wrong.any() or len(rows) <= width):
         return flat, None
     lines = f"{path}: found {width} numbers in each of the lines {rows[0].line} to {rows[-1].line}"
-    step = float(first[-1] - first[0]) / (len(first) - 1)
     if width > 2:
         raise InputError(f"{lines}, the first of which grow as times do; {ALLOWED}")
-    even = first[0] + step * np.arange(len(first))
-    if not grows or np.any(np.abs(first - even) > EVEN * step):
-        wrong = int(np.argmax(np.abs(first - even)) if grows else np.argmax(np.diff(first) <= 0) + 1)
+    if not grows or wrong.any():
+        row = int(np.argmax(np.abs(first - even)) if grows else np.argmax(np.diff(first) <= 0) + 1)
         raise InputError(
-            f"{lines}, the first of which do not grow evenly: {shortened(f'{first[wrong]:g}')} in line "
-            f"{rows[wrong].line}; {ALLOWED}"
+            f"{lines}, the first of which do not grow evenly: {shortened(f'{first[row]:g}')} in line "
+            f"{rows[row].line}; {ALLOWED}"
         )
     return np.ascontiguousarray(flat[1::2]), TimeColumn(float(first[0]), step, len(first), unit or "")
