@@ -94,6 +94,31 @@ def test_a_series_from_a_file(tmp_path: Path, name: str) -> None:
     assert np.max(np.abs(wavelet(wavelet.lead * np.array([-1.001, 1.001, 3.0])))) <= 1e-6
 
 
+@pytest.mark.parametrize(
+    ("header", "told"),
+    [
+        (
+            "d1=0.004",
+            r"sample_interval: found 0.002 s; by the header \(d1, o1\) of .*w.rsf times grow by 0.004 \(no unit",
+        ),
+        ("d1=0.002 o1=-0.1", r"zero: found 0.2 s; by the header \(d1, o1\) of .*w.rsf t = 0 is 0.1 s from the first"),
+        ("d1=0.002 o1=-0.2", None),
+        ('d1=2 o1=-200 unit1="ms"', None),
+        ("d1=1", None),
+    ],
+)
+def test_the_header_of_an_rsf_is_obeyed(tmp_path: Path, header: str, told: str | None) -> None:
+    write(tmp_path / "w.rsf", wavelet_of(survey(RICKER))(0.002 * np.arange(251) - 0.2))
+    with (tmp_path / "w.rsf").open("a") as file:
+        file.write(header)
+    keys = {"kind": "file", "path": "w.rsf", "sample_interval": 0.002, "zero": 0.2, "maximum_frequency": 60.0}
+    if told is None:
+        assert notes_of(wavelet_of(survey(keys, tmp_path))) == ()
+        return
+    with pytest.raises(InputError, match=told):
+        wavelet_of(survey(keys, tmp_path))
+
+
 def test_a_survey_file_that_begins_at_its_peak_is_zero_before(tmp_path: Path) -> None:
     np.save(tmp_path / "w.npy", np.array([1.0, 0.5, 0.2, 0.1, 0.0]))
     keys = {"kind": "file", "path": "w.npy", "sample_interval": 0.004, "maximum_frequency": 50.0}

@@ -16,6 +16,7 @@ from fathometer.storage.volumes.axis_labels import SECONDS
 Doubles = npt.NDArray[np.float64]
 
 ALLOWED = "allowed: one series, or two columns, time and amplitude, the time growing evenly"
+COLUMN = "time column"
 EVEN = 0.05  # of a step, by which times may be off: they are rounded
 SAME = 0.1  # of a sample, by which intervals may differ at the last sample
 FEWEST = 3  # lines that make columns
@@ -32,12 +33,13 @@ class Row:
 
 @dataclass(frozen=True)
 class TimeColumn:
-    """Times of a series as its file has them; unit: of SECONDS, "": none is said."""
+    """Times of a series as its file has them; unit: of SECONDS, "": none is said. where: in the file, for messages."""
 
     first: float
     step: float
     count: int
     unit: str
+    where: str = COLUMN
 
     def agreed(self, interval: float, zero: float | None, path: Path) -> tuple[float, tuple[str, ...]]:
         """The time of t = 0 of the traces from the first sample on (s), and a note where the unit was not said.
@@ -49,14 +51,16 @@ class TimeColumn:
         first = self.first * scale
         if zero is not None and first != 0.0 and abs(zero + first) > SAME * interval:
             raise InputError(
-                f"zero: found {zero:g} s; by the time column of {path} t = 0 is {-first:g} s from the first sample; "
+                f"zero: found {zero:g} s; by the {self.where} of {path} t = 0 is {-first:g} s from the first sample; "
                 f"allowed: {-first:g}, or left out"
             )
+        unit = "s" if scale == 1.0 else "ms"
         notes = (
-            f"{path.name}: two columns are taken as time in {'s' if scale == 1.0 else 'ms'} (by sample_interval; the "
-            f"file names no unit) and amplitude, from {first:g} s on",
+            f"{path.name}: its {self.where} is taken as time in {unit} (by sample_interval; the file names no unit), "
+            f"from {first:g} s on",
         )
-        return -first if zero is None else zero, () if self.unit else notes
+        usual = self.unit or (unit == "s" and self.where != COLUMN)
+        return -first if zero is None else zero, () if usual else notes
 
     def _scale(self, interval: float, path: Path) -> float:
         """Seconds of the column's unit; where none is said, s or ms, whichever fits the interval."""
@@ -66,7 +70,7 @@ class TimeColumn:
                 return SECONDS[unit]
         allowed = " or ".join(f"{self.step * SECONDS[unit]:.6g}" for unit in units)
         raise InputError(
-            f"sample_interval: found {interval:g} s; the time column of {path} grows by {self.step:.6g} "
+            f"sample_interval: found {interval:g} s; by the {self.where} of {path} times grow by {self.step:.6g} "
             f"{self.unit or '(no unit said)'}; allowed: {allowed}"
         )
 

@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy.typing as npt
 from fathometer.base.errors import InputError
 from fathometer.seismic.traces.wavelet_columns import Row, TimeColumn, series_of_rows, unit_of_times
 from fathometer.storage.reading import check_size, readable, reading
+from fathometer.storage.volumes.axis_labels import SECONDS
 from fathometer.storage.volumes.block import check_values
 from fathometer.storage.volumes.formats.npy import read_npy_header
 from fathometer.storage.volumes.formats.rsf import FORMATS, MARK, parse
@@ -23,15 +25,14 @@ KEPT, REMOVED, NO_GHOSTS = "kept", "removed", "none"
 
 def read_series(path: Path) -> tuple[Series, TimeColumn | None]:
     """The series in a file, (ns,), float64: at least 2 samples, all finite and not all zero; and its times, where a
-    text has a column of them.
+    text has a column of them, or the header of an RSF.
 
     The suffix gives the format. Axes of length 1 do not count. A .npy is never unpickled. A text holds numbers
     separated by blanks, commas or line ends; a # begins a comment. Raises InputError in one line for anything else.
     """
     readable(path)
-    reader = {".npy": _npy, ".rsf": _rsf}.get(path.suffix.lower())
     with reading(path):
-        values, times = _text(path) if reader is None else (reader(path), None)
+        values, times = {".npy": _npy, ".rsf": _rsf}.get(path.suffix.lower(), _text)(path)
         series = np.asarray(values, dtype=np.float64).reshape(-1)
     if series.size < 2 or max(values.shape) != series.size:
         raise InputError(f"{path}: found an array of shape {values.shape}; allowed: one series of 2 or more samples")
@@ -67,17 +68,17 @@ def series_files(path: Path) -> list[Path]:
     return [path] if mark or values is None else [path, path.parent / values]
 
 
-def _npy(path: Path) -> npt.NDArray[Any]:
+def _npy(path: Path) -> tuple[npt.NDArray[Any], None]:
     with path.open("rb") as file:
         shape, _, dtype = read_npy_header(file, str(path))
         check_values(str(path), dtype)
         data = file.read()
     count = math.prod(shape)
     check_size(path, len(data), count * dtype.itemsize, f"its header (shape {shape}, {dtype})")
-    return np.frombuffer(data, dtype).reshape(shape)
+    return np.frombuffer(data, dtype).reshape(shape), None
 
 
-def _rsf(path: Path) -> npt.NDArray[Any]:
+def _rsf(path: Path) -> tuple[npt.NDArray[Any], TimeColumn | None]:
     head, mark, data = path.read_bytes().partition(MARK)
     pairs = parse(head.decode(errors="surrogateescape"))
     style = pairs.get("data_format", "native_float")
@@ -96,7 +97,21 @@ def _rsf(path: Path) -> npt.NDArray[Any]:
             data = binary.read_bytes()
     dtype = np.dtype(FORMATS[style])
     check_size(binary, len(data), math.prod(shape) * dtype.itemsize, f"the header {path}")
-    return np.frombuffer(data, dtype).reshape(shape)
+    return np.frombuffer(data, dtype).reshape(shape), _rsf_times(pairs, shape)
+
+
+def _rsf_times(pairs: Mapping[str, str], shape: tuple[int, ...]) -> TimeColumn | None:
+    """The times that a header says of its one long axis; None where it says none. A step of 1 without a unit counts
+    samples."""
+    axis = len(shape) - int(np.argmax(shape))
+    unit = pairs.get(f"unit{axis}", "").strip().lower()
+    try:
+        first, step = float(pairs.get(f"o{axis}", "0")), float(pairs.get(f"d{axis}", "nan"))
+    except ValueError:
+        return None
+    if not (math.isfinite(first) and 0 < step < math.inf) or (not unit and step == 1.0):
+        return None
+    return TimeColumn(first, step, max(shape), unit if unit in SECONDS else "", f"header (d{axis}, o{axis})")
 
 
 def _text(path: Path) -> tuple[Series, TimeColumn | None]:
