@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 import pytest
-from cli_support import clean_environment
+from cli_support import clean_environment, heed_signals
 from extreme_program import APPLICATIONS
 from paths import ROOT
 
@@ -23,7 +23,15 @@ def test_a_number_at_its_extremes(tmp_path, application):
     print(f"{application}: seed {seed}")
     program = ROOT / "tests" / "support" / "extreme_program.py"
     words = [sys.executable, program, tmp_path / "runs", application, str(seed), str(COUNT)]
-    done = subprocess.run(words, env=clean_environment(), capture_output=True, text=True, timeout=3000, check=False)
+    done = subprocess.run(
+        words,
+        env=clean_environment(),
+        preexec_fn=heed_signals,  # runs that the numbers make long are asked to end
+        capture_output=True,
+        text=True,
+        timeout=3000,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     wrong = [line for line in done.stdout.splitlines() if line.startswith("! ")]
     assert not wrong, (seed, wrong)
