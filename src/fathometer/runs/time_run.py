@@ -13,6 +13,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from fathometer.base import ledger
 from fathometer.base.errors import FathometerError
 from fathometer.base.ledger import now
@@ -133,6 +135,8 @@ def _advance(
             1, now=now, rank=model.comm.rank, quiet=context.quiet, label=application.kind, task="simulation"
         ) as display,
         ledger.phase("between time steps"),
+        # What comes apart overflows first: the model finds it and says so, and NumPy would warn beside.
+        np.errstate(over="ignore", invalid="ignore", divide="ignore"),
     ):
         display.start_task(0, 1)
         while model.more:

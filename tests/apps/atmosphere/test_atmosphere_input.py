@@ -155,3 +155,14 @@ def test_air_that_comes_apart(tmp_path):
     done = here("atmosphere", path, "--quiet")
     assert done.code != 0
     assert "the air has come apart; a shorter [time] step" in done.err
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_a_shallow_atmosphere_that_overflows_says_so_in_one_line(tmp_path):
+    """Winds overflow within a step before they are found: NumPy warned of it beside."""
+    path = tmp_path / "water.toml"
+    path.write_text(text_of(water_values(planet={"rotation": 0.001}, time={"end": 0.25, "step": 1800.0}, output={})))
+    done = here("atmosphere", path, "--quiet")
+    assert done.code == 1
+    assert done.err.count("\n") == 1
+    assert "the air has come apart" in done.err
