@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import pytest
 from atmosphere_support import wave_values
-from cli_support import INTERVAL, MIGRATE, MODEL, survey
+from cli_support import INTERVAL, MIGRATE, MODEL, finish, program, start, survey
 from elastic_surveys import IN_2D, elastic_survey
 from failing_calls import ERRORS, OnRanks, Server, Tried, library
 from flow_inputs import box_values
@@ -335,6 +335,31 @@ def test_what_hdf5_cannot_write_while_it_closes_a_file_is_told(trials: Trials, n
     name = "migrate, coefficients"
     writes = [at for at, call in enumerate(trials.whole(name).calls, 1) if call.startswith("pwrite out/.image.h5")]
     assert trials.survive(name, writes[number], errno.ENOSPC) == ""
+
+
+@pytest.mark.trials
+def test_each_call_of_a_file_of_hdf5_that_is_looked_at_fails(preloaded: Path, tmp_path: Path) -> None:
+    """In a process of its own, which ends as users have it: HDF5 crashed on a file that it could not close."""
+    h5py = pytest.importorskip("h5py")
+    path, told = tmp_path / "run" / "vp.h5", tmp_path / "told"
+    path.parent.mkdir()
+    with h5py.File(path, "w") as file:
+        file["vp"] = np.full((CELLS, 16), 2000.0)
+    environment = {"LD_PRELOAD": str(preloaded), "OMPI_COMM_WORLD_RANK": "0", "FAILING_CALLS_TOLD": str(told)}
+
+    def told_of(at: int, error: int) -> tuple[Any, int]:
+        told.unlink(missing_ok=True)
+        failing = {"FAILING_CALLS": f"0 {at} {error} {path.parent}"}
+        done = finish(start(*program(), "info", path, environment=environment | failing))
+        return done, int(told.read_text().split()[0]) if told.exists() else 0
+
+    whole, every = told_of(0, 0)
+    assert whole.code == 0
+    assert every > 20
+    for at in range(1, every + 1):
+        done, _ = told_of(at, ERRORS[at % 2])
+        assert done.code in (0, 2), (at, done)
+        assert done.code == 0 or (done.err.count("\n") == 1 and "cannot be read" in done.err), (at, done)
 
 
 def require(name: str) -> None:

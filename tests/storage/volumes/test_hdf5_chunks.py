@@ -1,4 +1,4 @@
-"""HDF5 datasets of many small chunks, and of chunks that nobody has written."""
+"""HDF5 datasets of many small chunks, of chunks that nobody has written, and files that cannot be closed."""
 
 import math
 
@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mpi4py import MPI
 
-from fathometer.storage.volumes.formats import hdf5
+from fathometer.base.errors import InputError
+from fathometer.storage.volumes.formats import hdf5, hdf5_common
 from fathometer.storage.volumes.formats.hdf5 import Hdf5Source
 from fathometer.storage.volumes.strategy import Strategy
 from fathometer.storage.volumes.volume import open_volume
@@ -69,3 +70,18 @@ def test_chunks_that_were_never_written_are_missing_data(file, by):
             read = volume.read((0, 0, 0), shape) if by == "volume" else source.read(((0, 0, 0), shape))
             assert np.array_equal(read, expected, equal_nan=True)
         source.close()
+
+
+def test_a_file_that_cannot_be_closed_is_told_and_kept(tmp_path, monkeypatch):
+    """Its object must not end: the library would close it once more, and crashes then."""
+
+    class Closing:
+        def close(self):
+            raise RuntimeError("Can't decrement id ref count (unable to close file, errno = 5)")
+
+    kept: list[object] = []
+    monkeypatch.setattr(hdf5_common, "unclosed", kept)
+    file, path = Closing(), tmp_path / "v.h5"
+    with pytest.raises(InputError, match=r"v\.h5: cannot be read: HDF5: Can't decrement"):
+        hdf5_common.close_read(path, file)
+    assert kept[-1] is file

@@ -44,7 +44,7 @@ from fathometer.storage.volumes.formats.axis_metadata import (
     stated,
 )
 from fathometer.storage.volumes.formats.dataset_key import choose_key
-from fathometer.storage.volumes.formats.hdf5_common import VERSIONS, describe, system_errors
+from fathometer.storage.volumes.formats.hdf5_common import VERSIONS, close_read, describe, system_errors
 from fathometer.storage.volumes.formats.hdf5_files import check_complete, files_of_dataset
 from fathometer.storage.volumes.formats.hdf5_groups import coordinates_beside, unit_of_group
 from fathometer.storage.volumes.formats.place_metadata import mapped_crs, text_of, with_crs
@@ -288,7 +288,8 @@ class Hdf5Sink:
                 self._file.close()
                 os.truncate(self._part, size)
         if self._shared:
-            with system_errors(), h5py.File(self._part, "r") as file:
+            # The library crashes later on a file that it opened itself and could not close.
+            with system_errors(), self._part.open("rb") as opened, h5py.File(opened, "r") as file:
                 for level, check in enumerate(self._spot_checks):
                     check.verify(partial(_value_at, file[_name(level)]))
         if self.compression is not None and self._comm.rank == 0:
@@ -330,7 +331,7 @@ def open_hdf5(path: Path, key: str | None) -> Volume:
             coefficients = is_wavelet(file) and not (key or "").strip("/").startswith(f"{GROUP}/")
             return WaveletVolume(path, key, file) if coefficients else Hdf5Volume(path, key, file)
     except BaseException:
-        file.close()
+        close_read(path, file)
         raise
 
 
@@ -416,7 +417,7 @@ class Hdf5Volume(BlockReader):
         return block
 
     def close(self) -> None:
-        self._file.close()
+        close_read(self.path, self._file)
 
 
 def _dimensions(values: Any, attributes: Mapping[str, Any]) -> list[Dimension]:
@@ -503,7 +504,7 @@ class Hdf5Source:
 
     def close(self) -> None:
         """Collective. Close the file."""
-        self._file.close()
+        close_read(self._path, self._file)
 
 
 def source(volume: Volume, comm: MPI.Intracomm, strategy: Strategy) -> Hdf5Source | None:

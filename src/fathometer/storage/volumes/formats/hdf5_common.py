@@ -9,11 +9,12 @@ import re
 import sys
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from fathometer.base.errors import FathometerError
-from fathometer.storage.reading import words_of
+from fathometer.storage.reading import reading, words_of
 from fathometer.storage.volumes.block import VolumeInfo
 from fathometer.storage.volumes.formats.axis_metadata import (
     attributes_of,
@@ -23,6 +24,7 @@ from fathometer.storage.volumes.formats.axis_metadata import (
 )
 
 VERSIONS = ("earliest", "v110")  # of the format, that files are written in
+unclosed: list[Any] = []  # files that could not be closed, or why: the library tries again when they end, and crashes
 
 
 def describe(values: Any, info: VolumeInfo, prefix: str = "", suffix: str = "") -> None:
@@ -37,6 +39,9 @@ def describe(values: Any, info: VolumeInfo, prefix: str = "", suffix: str = "") 
         for key, text in coordinate_attributes(info, axis).items():
             scale.attrs[key] = text
         values.dims[axis].attach_scale(scale)
+
+
+REF_COUNT = "ref count"  # in the text of an error of an object that could not end
 
 
 class _Unraised(threading.local):
@@ -54,7 +59,7 @@ _uncaught, _unraisable = sys.excepthook, sys.unraisablehook
 def _is_of_the_library(error: BaseException | None) -> bool:
     """Whether it is of an object that ended while its file was closed. Both hooks are told of it, the first one as if
     nobody caught it."""
-    return bool(_unraised.contexts) and isinstance(error, RuntimeError) and "ref count" in str(error)
+    return bool(_unraised.contexts) and isinstance(error, RuntimeError) and REF_COUNT in str(error)
 
 
 def _tell_uncaught(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
@@ -72,6 +77,16 @@ def _keep_unraisable(told: sys.UnraisableHookArgs) -> None:
 sys.excepthook, sys.unraisablehook = _tell_uncaught, _keep_unraisable
 
 
+def close_read(path: Path, file: Any) -> None:
+    """Close a file that was read. Raises InputError where that fails; the object stays then, which must not end."""
+    try:
+        with reading(path), system_errors():
+            file.close()
+    except FathometerError:
+        unclosed.append(file)
+        raise
+
+
 @contextlib.contextmanager
 def system_errors() -> Iterator[None]:
     """Turn errors of the library into OSErrors of one line, and those that it could not raise."""
@@ -85,10 +100,13 @@ def system_errors() -> Iterator[None]:
         text = os.strerror(error.errno) if error.errno else f"HDF5: {words_of(error)}"
         raise OSError(error.errno or errno.EIO, text) from None
     except Exception as error:
+        if isinstance(error, RuntimeError) and REF_COUNT in str(error):
+            unclosed.append(str(error))
         raise OSError(errno.EIO, f"HDF5: {words_of(error)}") from error
     finally:
         _unraised.contexts.pop()  # not what is equal to it: lists without errors are
     if unraised:
+        unclosed.extend(unraised)
         number = re.search(r"errno = (\d+)", unraised[0])
         code = int(number[1]) if number else errno.EIO
         raise OSError(code, os.strerror(code) if number else f"HDF5: {' '.join(unraised[0].split())}")

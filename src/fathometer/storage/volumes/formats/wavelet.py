@@ -45,7 +45,7 @@ from fathometer.storage.volumes.boxes import Box, extent, overlap, runs, within
 from fathometer.storage.volumes.compression import Compression
 from fathometer.storage.volumes.exchange import exchange
 from fathometer.storage.volumes.formats.axis_metadata import attributes_of, stated
-from fathometer.storage.volumes.formats.hdf5_common import VERSIONS, describe, system_errors
+from fathometer.storage.volumes.formats.hdf5_common import VERSIONS, close_read, describe, system_errors
 from fathometer.storage.volumes.formats.place_metadata import text_of
 from fathometer.storage.volumes.levels import info_at, own_box, whole_steps
 from fathometer.storage.volumes.open_raw import open_raw
@@ -555,7 +555,7 @@ class WaveletVolume(BlockReader):
         handle, self._handle = self._handle, -1
         if handle >= 0:
             os.close(handle)
-        self._file.close()
+        close_read(self.path, self._file)
 
 
 def _described(path: Path, group: Any) -> tuple[VolumeInfo, tuple[int, ...]]:
