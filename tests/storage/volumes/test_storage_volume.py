@@ -153,6 +153,13 @@ def test_written_rsf_in_an_independent_reader(tmp_path):
     assert (head["data_format"], head["esize"]) == ("native_float", "4")
 
 
+def test_a_header_of_gigabytes_is_none(tmp_path):
+    """NumPy would take the memory before it sees that the file is short."""
+    (tmp_path / "v.npy").write_bytes(b"\x93NUMPY\x02\x00\x00\x00\x80\xff" + bytes(4096))
+    with pytest.raises(InputError, match=r"v\.npy: is not an NPY array of numbers \(a header of 4286578688 bytes\)"):
+        open_volume("v.npy", tmp_path)
+
+
 def test_written_npy_in_numpy(tmp_path):
     values = some_values((3, 4, 5), np.float64)
     write_volume(tmp_path / "v.npy", info_of(values), values, (0, 0, 0), SELF)

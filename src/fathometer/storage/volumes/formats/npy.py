@@ -18,6 +18,9 @@ from fathometer.storage.volumes.block import VolumeInfo, check_shape, check_valu
 from fathometer.storage.volumes.formats.memory_map import MappedVolume
 
 
+LONGEST_HEADER = 1 << 16  # bytes; of numbers it has a hundred
+
+
 def open_npy(path: Path, key: str | None = None) -> MappedVolume:
     """Open an NPY for reading. InputError: not an NPY, pickled objects, wrong shape, dtype or file size."""
     if key is not None:
@@ -34,6 +37,11 @@ def read_npy_header(file: IO[bytes], name: str) -> tuple[tuple[int, ...], bool, 
     """Shape, whether in Fortran order, and dtype; leaves `file` at the first value. InputError where it is no NPY."""
     with decoding(name, "is not an NPY array of numbers", "; pickles are never loaded"):
         version = npy_format.read_magic(file)
+        if version != (1, 0):  # NumPy asks for the memory of a header before it reads it
+            length = int.from_bytes(file.read(4), "little")
+            file.seek(file.tell() - 4)
+            if length > LONGEST_HEADER:
+                raise ValueError(f"a header of {length} bytes")
         # Version 3 differs from 2 in the encoding of field names only, and arrays with fields are refused
         # below.
         read = npy_format.read_array_header_1_0 if version == (1, 0) else npy_format.read_array_header_2_0
