@@ -17,7 +17,6 @@ from fathometer.storage.reading import decoding, readable, reading
 from fathometer.storage.volumes.block import VolumeInfo, check_shape, check_values
 from fathometer.storage.volumes.formats.memory_map import MappedVolume
 
-
 LONGEST_HEADER = 1 << 16  # bytes; of numbers it has a hundred
 
 
