@@ -285,7 +285,7 @@ VALUES = [
             edit("ocean.toml", "depth = 3000.0", "depth = 3.0")),
     Mistake("an ocean's step", "ocean ocean.toml", "[time] step", "found 72000 s", "allowed: up to", "",
             edit("ocean.toml", "step = 7200.0", "step = 72000.0")),
-    Mistake("kelvin", "ocean ocean.toml", "[initial] temperature", "found 2", "temperatures in °C", "",
+    Mistake("kelvin", "ocean ocean.toml", "[initial] temperature", "found 2", "from -60 to 150 °C", "",
             edit("ocean.toml", "south = 22.0, north = 8.0", "south = 295.0, north = 281.0")),
     Mistake("heights", "ocean ocean.toml", "[bathymetry] file", "found -100", "positive down", 'positive = "up"',
             all_of(array("d.npy", np.full((48, 32), -100.0)),

@@ -140,18 +140,18 @@ def test_surveys_that_no_physics_has(base: dict[str, Any], changes: dict[str, An
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"initial__salinity": -1.0}, "[initial] salinity: found -1.0; allowed: a number from 0 to 1000"),
+        ({"initial__salinity": -1.0}, "[initial] salinity: found -1.0; allowed: a number from 0 to 500"),
         (
             {"initial__salinity": {"surface": {"south": 35.0, "north": -1.0}}},
-            "[initial] salinity.surface.north: found -1; allowed: from 0 to 1000",
+            "[initial] salinity.surface.north: found -1; allowed: from 0 to 500",
         ),
         (
             {"initial__temperature": {"surface": 10.0, "deep": -300.0, "scale": 100.0}},
-            "[initial] temperature.deep: found -300; allowed: from -100 to 500",
+            "[initial] temperature.deep: found -300; allowed: from -60 to 150 °C",
         ),
         (
             {"forcing__salinity": {"timescale": 1e6, "target": -5.0}},
-            "[forcing] salinity.target: found -5; allowed: from 0 to 1000",
+            "[forcing] salinity.target: found -5; allowed: from 0 to 500",
         ),
         ({"bathymetry": {"kind": "ridge", "height": 1e15}}, "height: found 1000000000000000.0; allowed"),
         ({"bathymetry": {"kind": "flat", "depth": 1e9}}, "depth: found 1000000000.0; allowed"),

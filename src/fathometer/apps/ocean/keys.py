@@ -170,7 +170,7 @@ def numbers_of(value: float | Table | None) -> list[float]:
     return [] if value is None else [float(value)]
 
 
-def require_within(name: str, value: float | Table | None, low: float, high: float) -> None:
+def require_within(name: str, value: float | Table | None, low: float, high: float, unit: str = "") -> None:
     """Raises ValueError that names the key where a number beyond low to high is the value, or in its tables.
 
     Tables by latitude or depth are those of several quantities, so that their own keys cannot have these limits.
@@ -178,6 +178,6 @@ def require_within(name: str, value: float | Table | None, low: float, high: flo
     if isinstance(value, Table):
         for key_name in type(value).model_fields:
             if key_name in VALUES:
-                require_within(f"{name}.{key_name}", getattr(value, key_name), low, high)
+                require_within(f"{name}.{key_name}", getattr(value, key_name), low, high, unit)
     elif value is not None and not low <= value <= high:
-        raise ValueError(f"{name}: found {value:g}; allowed: from {low:g} to {high:g}")
+        raise ValueError(f"{name}: found {value:g}; allowed: from {low:g} to {high:g}{unit}")

@@ -115,7 +115,7 @@ class InitialTable(Table):
 
     @model_validator(mode="after")
     def _physical(self) -> Self:
-        require_within("temperature", self.temperature, *TEMPERATURES)
+        require_within("temperature", self.temperature, *TEMPERATURES, " °C")
         require_within("salinity", self.salinity, *SALINITIES)
         return self
 
@@ -131,7 +131,7 @@ class ForcingTable(Table):
 
     @model_validator(mode="after")
     def _physical(self) -> Self:
-        require_within("temperature", self.temperature, *TEMPERATURES)
+        require_within("temperature", self.temperature, *TEMPERATURES, " °C")
         require_within("salinity", self.salinity, *SALINITIES)
         return self
 
