@@ -44,7 +44,7 @@ def look(path):
                     pass
             if isinstance(item, h5py.Dataset):
                 try:
-                    item.is_scale, item.dtype, item.id.get_create_plist().get_nfilters()
+                    item.attrs.get("CLASS"), item.dtype, item.id.get_create_plist().get_nfilters()
                     if item.is_virtual or item.external:  # in other files, of which nothing is known yet
                         item.is_virtual and item.virtual_sources()
                     elif item.shape:

@@ -335,6 +335,12 @@ def open_hdf5(path: Path, key: str | None) -> Volume:
         raise
 
 
+def _is_scale(dataset: Any) -> bool:
+    """Whether a dataset is the coordinates of an axis. The library's own answer ends the process where a damaged
+    attribute is of another type."""
+    return text_of(dataset.attrs.get("CLASS")) == "DIMENSION_SCALE"
+
+
 def _datasets(file: Any) -> dict[str, Any]:
     """All datasets of a file by their names."""
     import h5py
@@ -365,14 +371,14 @@ class Hdf5Volume(BlockReader):
             # The coordinates of axes, as of NetCDF-4, are no volumes where there is anything else, nor are levels.
             wanted = (key or "").strip("/")
             names = (
-                [name for name, item in datasets.items() if not item.is_scale] if wanted not in datasets else [wanted]
+                [name for name, item in datasets.items() if not _is_scale(item)] if wanted not in datasets else [wanted]
             )
             levels = [name for name in datasets if DATASET in datasets and _is_level(file, name)]
             if key is None:
                 names = [name for name in names if name not in levels]
                 names = [name for name in names if 2 <= datasets[name].ndim <= SPACE_AXES + 1] or names
             self.key = choose_key(path, key, names or list(datasets))
-            self.levels = sum(not datasets[name].is_scale for name in levels) if self.key == DATASET else 0
+            self.levels = sum(not _is_scale(datasets[name]) for name in levels) if self.key == DATASET else 0
             self._values = datasets[self.key]
             _load_filters(self._values)
             name = f"{path}:{self.key}"
