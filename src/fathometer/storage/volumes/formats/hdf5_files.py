@@ -9,7 +9,6 @@ or less than it needs, it gives the dataset's fill value, which is 0 unless some
 from __future__ import annotations
 
 import contextlib
-import itertools
 import math
 import os
 import re
@@ -228,9 +227,19 @@ def _unwritten(dataset: Any) -> str:
     without = math.prod(counts) - dataset.id.get_num_chunks()
     if without <= 0:
         return ""
-    corners = itertools.product(*(range(0, n, c) for n, c in zip(dataset.shape, dataset.chunks, strict=True)))
+    corners = _corners(counts, dataset.chunks)
     first = next((c for c in corners if dataset.id.get_chunk_info_by_coord(c).byte_offset is None), ())
     return f"{without} of {math.prod(counts)} chunks were never written, the first with cell {first}"
+
+
+def _corners(counts: Sequence[int], chunk: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    """The first cells of chunks, one by one: a damaged shape has more along an axis than memory holds."""
+    for number in range(math.prod(counts)):
+        corner, left = [], number
+        for count, cells in zip(reversed(counts), reversed(chunk), strict=True):
+            left, index = divmod(left, count)
+            corner.append(index * cells)
+        yield tuple(reversed(corner))
 
 
 def _unlimited(space: Any) -> bool:
