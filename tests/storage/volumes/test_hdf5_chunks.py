@@ -91,5 +91,5 @@ def test_chunks_that_are_missing_of_billions_are_told_at_once(tmp_path):
     path = tmp_path / "v.h5"
     with h5py.File(path, "w") as file:
         file.create_dataset("v", (1 << 40, 6), np.float32, chunks=(1, 3))[0] = 2000.0
-    with pytest.raises(InputError, match=r"2199023255550 of 2199023255552 chunks were never written, the first with cell"):
+    with pytest.raises(InputError, match=r"2199023255550 of 2199023255552 chunks were never written"):
         open_volume("v.h5", tmp_path)
