@@ -9,6 +9,7 @@ or less than it needs, it gives the dataset's fill value, which is 0 unless some
 from __future__ import annotations
 
 import contextlib
+import itertools
 import math
 import os
 import re
@@ -224,10 +225,11 @@ def _unwritten(dataset: Any) -> str:
         allocated = dataset.id.get_space_status() != h5py.h5d.SPACE_STATUS_NOT_ALLOCATED
         return "" if allocated else "its values were never written"
     counts = [-(-n // chunk) for n, chunk in zip(dataset.shape, dataset.chunks, strict=True)]
-    without = math.prod(counts) - dataset.id.get_num_chunks()
+    stored = dataset.id.get_num_chunks()
+    without = math.prod(counts) - stored
     if without <= 0:
         return ""
-    corners = _corners(counts, dataset.chunks)
+    corners = itertools.islice(_corners(counts, dataset.chunks), stored + 1)  # one of so many is missing
     first = next((c for c in corners if dataset.id.get_chunk_info_by_coord(c).byte_offset is None), ())
     return f"{without} of {math.prod(counts)} chunks were never written, the first with cell {first}"
 
