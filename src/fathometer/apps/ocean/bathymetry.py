@@ -11,6 +11,7 @@ from fathometer.apps.ocean.basins import Mask, basins, isolated, largest
 from fathometer.apps.ocean.continents import relative_depth
 from fathometer.apps.ocean.grid import Floats, Levels
 from fathometer.apps.ocean.grid_keys import BowlDepth, ContinentsDepth, FileDepth, LevelsTable, RidgeDepth, SlopeDepth
+from fathometer.apps.ocean.keys import UNSEEN
 from fathometer.apps.ocean.ocean_file import OceanFile
 from fathometer.apps.ocean.volume_files import plane
 from fathometer.base.errors import InputError
@@ -18,7 +19,6 @@ from fathometer.base.errors import InputError
 NAMED_BASINS = 5  # in a note
 ROUNDING = 1e-9  # of depths
 TOLD = 0.1  # part of the water by which whole levels hold more or less of it than the depths say
-UNSEEN = 1e-3  # part of a ridge that reaches no cell
 
 
 def thickness_of(file: OceanFile) -> Floats:

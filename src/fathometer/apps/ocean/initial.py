@@ -8,14 +8,12 @@ import numpy as np
 
 from fathometer.apps.ocean.forcing import MOST_OF, by_latitude
 from fathometer.apps.ocean.grid import Floats, OceanGrid
-from fathometer.apps.ocean.keys import CosineHeight, FileHeight, GaussianHeight, ProfileTable
+from fathometer.apps.ocean.keys import UNSEEN, CosineHeight, FileHeight, GaussianHeight, ProfileTable
 from fathometer.apps.ocean.ocean_file import OceanFile
 from fathometer.apps.ocean.random_numbers import uniform
 from fathometer.apps.ocean.solver.problem import Box
 from fathometer.apps.ocean.volume_files import GridVolume, check_values, plane, spacing_of
 from fathometer.base.errors import InputError
-
-UNSEEN = 1e-3  # part of a hill that reaches no cell
 
 
 class InitialTracer:

@@ -20,6 +20,7 @@ HeatFlux = Annotated[float, Ge(-1e5), Le(1e5)]  # W/m²
 Depth = Annotated[float, Ge(1e-3), Le(1e5)]  # m, from tanks to the oceans of moons
 Height = Annotated[float, Ge(-1000), Le(1000)]  # m, of the surface
 Stress = Annotated[float, Ge(-100), Le(100)]  # N/m²
+UNSEEN = 1e-3  # of a hill or ridge: where no cell has more of its height, none sees it
 VALUES = ("surface", "deep", "target", "south", "north", "equator", "pole")
 AnyValue = Annotated[float, Ge(-1e5), Le(1e5)]  # of a table that several quantities have: each has limits of its own
 

@@ -66,6 +66,7 @@ FIELDS = MappingProxyType(
 )
 
 # Of the binary header, in revision 2; segyio has no names for them.
+EXTENDED_INTERVAL = 3273  # sample interval in µs, f8
 TRACE_COUNT = 3513  # number of traces, u8
 TRAILERS = 3529  # number of trailer stanzas behind the traces, i4; -1: it is not known
 

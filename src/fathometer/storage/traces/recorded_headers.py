@@ -19,6 +19,7 @@ from fathometer.storage import atomic
 from fathometer.storage.reading import reading
 from fathometer.storage.traces.file_layout import CHUNK_BYTES, Layout
 from fathometer.storage.traces.headers import (
+    EXTENDED_INTERVAL,
     FIELDS,
     HEADER,
     INTERVAL_TOLERANCE,
@@ -33,7 +34,6 @@ from fathometer.storage.traces.modelled_top import with_top
 from fathometer.storage.traces.segy import delays_of
 from fathometer.storage.traces.segy_writer import IEEE_FLOAT, LARGEST_SHORT, require_all
 
-EXTENDED_INTERVAL = 3273  # of the binary header, in revision 2; segyio has no name for it
 EXTENSION_SAMPLES, EXTENSION_INTERVAL = (137, "u4"), (145, "f8")  # of the first additional trace header, µs
 SAMPLE_BYTES = 4  # of an IEEE float
 DELAY = ("delay", "time_scalar")

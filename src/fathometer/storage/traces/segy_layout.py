@@ -18,6 +18,7 @@ from fathometer.storage.reading import readable, reading
 from fathometer.storage.traces.file_layout import INTERVALS_DIFFER, NO_INTERVAL, Layout
 from fathometer.storage.traces.headers import (
     BINARY,
+    EXTENDED_INTERVAL,
     EXTENSION_HEADERS,
     EXTENSION_NAME,
     EXTENSION_NAMES,
@@ -44,7 +45,6 @@ ORDERS: dict[bytes, tuple[Order, bool]] = {
     b"\4\3\2\1": ("<", False),
     b"\2\1\4\3": (">", True),
 }
-EXTENDED_INTERVAL = 3273  # position of the interval in µs, f8, revision 2; segyio has no name for it
 STANZA, STANZA_BYTES = re.compile(r"\(\([A-Za-z0-9]"), 3  # how a stanza begins: ((SEG: … ))
 MOST_TRAILERS = 4096  # stanzas that are looked for
 SHORTEST, LONGEST = 1e-3, 1e7  # µs: an extended sample interval outside is ignored
@@ -260,7 +260,7 @@ def _binary_interval(head: bytes, revision: int, order: Order) -> tuple[float, l
         if LIKELY[0] <= extended <= LIKELY[1]:
             note = (
                 f"{INTERVALS_DIFFER}: {plain} µs in the binary header, {extended:.10g} µs in its extended field (bytes "
-                "3273-3280); the former is used"
+                f"{EXTENDED_INTERVAL}-{EXTENDED_INTERVAL + 7}); the former is used"
             )
             return plain, [note]
     return plain, []
