@@ -200,6 +200,13 @@ def test_a_child_that_cannot_be_had_is_no_error(tmp_path, monkeypatch):
     probe.probe(tmp_path / "a", probe.HDF5, "HDF5")
 
 
+def test_a_child_that_computes_without_end_is_ended(tmp_path, monkeypatch):
+    monkeypatch.setattr(probe, "LONGEST_CPU", (1, 1e-6))
+    (tmp_path / "a").write_bytes(bytes(10))
+    with pytest.raises(InputError, match=r"/a: is damaged: no end within 2 s of computing in HDF5, which reads it"):
+        probe.probe(tmp_path / "a", "while True:\n    pass", "HDF5")
+
+
 def test_files_probed_together_take_one_child_unless_one_of_them_ends_it(tmp_path, monkeypatch):
     paths = [tmp_path / name for name in ("a", "b", "c")]
     calls = []

@@ -285,7 +285,8 @@ def forked(program: str, path: str) -> tuple[int, str]:
         except BaseException:
             code = 1
         os._exit(code)
-    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), ""
+    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    return -signal.SIGXCPU if code == -signal.SIGPROF else code, ""
 
 
 def main() -> None:

@@ -6,6 +6,7 @@ exception tells; so a child opens the file first. It costs some 0.2 s a file, or
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import subprocess
@@ -18,9 +19,16 @@ from fathometer.base.errors import InputError, shortened
 
 CRASHES = frozenset((signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL))
 LONGEST_SECONDS = 300.0  # of a child, which reads no values but a few
+LONGEST_CPU = 20, 10e-6  # s, and s more for a byte: many times what metadata take that fill a file
 PERTURB = "165"  # glibc fills memory with this byte: what is used before or after its time is noticed more surely
 LAUNCHERS = ("OMPI_", "PMIX_", "PMI_", "PRTE_", "MPI_")  # variables by which the child would pass for this rank
 
+LIMIT = """
+import resource
+hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
+if hard == resource.RLIM_INFINITY or hard >= {seconds}:
+    resource.setrlimit(resource.RLIMIT_CPU, ({seconds}, hard))
+"""
 HDF5 = """
 import os, sys, mpi4py
 mpi4py.rc.initialize = False
@@ -88,7 +96,7 @@ def probe_together(paths: Sequence[Path], program: str, library: str) -> None:
         code = -signal.SIGABRT  # each is looked at by itself
     except OSError:
         return
-    if -code in CRASHES:
+    if -code in CRASHES or -code == signal.SIGXCPU:
         for path in paths:
             probe(path, program, library)
 
@@ -102,14 +110,24 @@ def _ending(path: str, program: str, *state: int) -> str:
         return f"no end within {LONGEST_SECONDS:g} s"
     except OSError:  # no child can be had here: the file is read without
         return ""
+    if -code == signal.SIGXCPU:
+        return f"no end within {cpu_seconds(path)} s of computing"
     if -code not in CRASHES:
         return ""
     words = next((line.partition("what():")[2].strip() for line in said.splitlines() if "what():" in line), "")
     return f"{signal.Signals(-code).name}{f' ({shortened(words)})' if words else ''}"
 
 
+def cpu_seconds(*paths: str) -> int:
+    """What a child may take that reads these files."""
+    least, each = LONGEST_CPU
+    size = sum(os.path.getsize(path) for path in paths if os.path.exists(path))
+    return min(math.ceil(least + each * size), int(LONGEST_SECONDS))
+
+
 def child(program: str, *paths: str) -> tuple[int, str]:
     """Run a program on files; its exit code (below 0: a signal) and what it said."""
+    program = LIMIT.format(seconds=cpu_seconds(*paths)) + program
     environment = {name: value for name, value in os.environ.items() if not name.startswith(LAUNCHERS)}
     done = subprocess.run(
         [sys.executable, "-P", "-c", program, *paths],  # -P: no module that lies in the working folder

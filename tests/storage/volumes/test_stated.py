@@ -513,6 +513,27 @@ def test_datasets_beside_tell_the_axes_where_their_lengths_fit_one_order(tmp_pat
         assert volume.info.labels is None
 
 
+def test_coordinates_that_are_not_one_for_each_cell_are_told(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "v.h5", "w") as file:
+        file["vp"], file["x"], file["z"] = TRUTH.values, np.arange(NX + 1.0), np.arange(1.0 * NZ)  # sides of cells
+        file.attrs.update({"signal": "vp", "axes": ["x", "z"]})
+    with open_volume("v.h5:vp", tmp_path) as volume:
+        assert volume.info.spacing is None
+        wanted = 'its coordinates "x" are not used: found (8,) of float64; allowed: 7 numbers, one for each cell'
+        assert [note for note in volume.info.notes if "coordinates" in note] == [wanted]
+
+
+def test_coordinates_that_are_far_too_many_are_not_read(tmp_path):
+    zarr = pytest.importorskip("zarr")
+    group = zarr.create_group(tmp_path / "v.zarr", zarr_format=3)
+    group.create_array("vp", data=TRUTH.values, dimension_names=("x", "z"))
+    group.create_array("z", data=np.arange(1.0 * NZ), dimension_names=("z",))
+    group.create_array("x", shape=(1 << 50,), chunks=(1 << 20,), dtype="f8", dimension_names=("x",))
+    with open_volume("v.zarr:vp", tmp_path) as volume:
+        assert sum('"x" are not used' in note for note in volume.info.notes) == 1
+
+
 def test_an_attribute_says_that_an_array_is_column_major(tmp_path):
     with bare_hdf5(tmp_path, TRUTH.values.T, {"order": "F"}) as volume:
         np.testing.assert_array_equal(whole(volume), TRUTH.values)

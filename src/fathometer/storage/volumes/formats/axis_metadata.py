@@ -113,11 +113,14 @@ def attributes_of(info: VolumeInfo) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Dimension:
-    """What a file has of an axis beside the array: a name ("": none), and a variable of coordinates (cells,) with its
-    attributes, where there is one."""
+    """What a file has of an axis beside the array: a name ("": none), and a variable of coordinates with its
+    attributes, where there is one.
+
+    coordinates: with shape and dtype, in the file; values are read where they are numbers and one for each cell.
+    """
 
     name: str = ""
-    coordinates: NDArray[Any] | None = None
+    coordinates: Any = None
     attributes: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -168,7 +171,12 @@ def stated(
         unclear="; ".join(axis.unclear for axis in axes if axis.unclear),
         place=place,
         titles=_titles(name, attributes),
-        notes=(*(axis.note for axis in axes if axis.note), *_auxiliary_notes(attributes, dimensions), *step),
+        notes=(
+            *(axis.note for axis in axes if axis.note),
+            *_unused_notes(dimensions, shape),
+            *_auxiliary_notes(attributes, dimensions),
+            *step,
+        ),
     )
     stored = _stored(name, shape, dtype, attributes, column_major, axes)
     return info, replace(stored, dropped=(0,)) if step else stored
@@ -190,6 +198,21 @@ def _titles(name: str, attributes: Mapping[str, Any]) -> tuple[str, ...]:
     """What the file calls the values. name: see `stated`."""
     own = (name.rpartition(":")[2] if ":" in name else "", *map(text_of, map(attributes.get, TITLES)))
     return tuple(title for title in own if title)
+
+
+def _fits(coordinates: Any, cells: int) -> bool:
+    """Whether the variable of an axis has one number for each cell."""
+    return tuple(coordinates.shape) == (cells,) and coordinates.dtype.kind in "fiu"
+
+
+def _unused_notes(dimensions: Sequence[Dimension], shape: tuple[int, ...]) -> list[str]:
+    """A note on each axis' coordinates that are not one number for each cell."""
+    return [
+        f'its coordinates "{dimension.name}" are not used: found {shortened(f"{tuple(found.shape)} of {found.dtype}")}'
+        f"; allowed: {cells} numbers, one for each cell"
+        for dimension, cells in zip(dimensions, shape, strict=True)
+        if (found := dimension.coordinates) is not None and not _fits(found, cells)
+    ]
 
 
 def _auxiliary_notes(attributes: Mapping[str, Any], dimensions: Sequence[Dimension]) -> list[str]:
@@ -298,8 +321,8 @@ def _stated_axis(
     words = {key: text_of(own.get(key)) for key in ("positive", "standard_name", "long_name", "axis")}
     words["units"] = _unit(own) or ("" if unit_in(label) else unit_in(words["long_name"]))
     coordinates, rounding = None, 0.0
-    values = dimension.coordinates
-    if values is not None and values.shape == (cells,) and values.dtype.kind in "fiu":
+    if dimension.coordinates is not None and _fits(dimension.coordinates, cells):
+        values = np.asarray(dimension.coordinates[:])
         scale, offset = (_number(f"{name}: {dimension.name}", own, key, default) for key, default in PACKING)
         coordinates = values.astype(np.float64) * scale + offset
         rounding = 2.0**-24 if values.dtype.kind == "f" and values.dtype.itemsize <= 4 else 0.0

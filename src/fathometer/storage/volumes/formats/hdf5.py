@@ -460,7 +460,7 @@ def _dimension(axis: Any, label: str) -> Dimension:
     name = label or os.path.basename(str(scale.name))
     attributes = dict(scale.attrs)
     alone = scale.ndim != 1 or text_of(attributes.get("NAME")).startswith(NO_VARIABLE)
-    return Dimension(name) if alone else Dimension(name, scale[:], attributes)
+    return Dimension(name) if alone else Dimension(name, scale, attributes)
 
 
 def _load_filters(values: Any) -> None:

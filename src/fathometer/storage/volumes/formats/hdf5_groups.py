@@ -28,10 +28,8 @@ def coordinates_beside(values: Any, attributes: Mapping[str, Any]) -> list[Dimen
     names = _nexus(values) or _names(attributes.get("axes"))
     lines = _lines(values, names)
     if len(names) == values.ndim and any(name in lines for name in names):
-        fitting = [name in lines and lines[name].shape == (n,) for name, n in zip(names, values.shape, strict=True)]
         return [
-            _dimension(name, lines[name]) if fits else Dimension("" if name == "." else name)
-            for name, fits in zip(names, fitting, strict=True)
+            _dimension(name, lines[name]) if name in lines else Dimension("" if name == "." else name) for name in names
         ]
     return _by_length(values, lines, [axis_of(name) for name in names_of_others(attributes, values.ndim)])
 
@@ -84,7 +82,7 @@ def _names(said: Any) -> list[str]:
 
 
 def _dimension(name: str, line: Any) -> Dimension:
-    return Dimension(name, line[:], dict(line.attrs))
+    return Dimension(name, line, dict(line.attrs))
 
 
 def unit_of_group(values: Any) -> str | None:

@@ -304,7 +304,8 @@ class ZarrVolume(BlockReader):
             crs = mapped_crs(own, lambda name: _attributes_in(arrays, name), dict(node.attrs))
             dimensions = [_dimension(axis, arrays) for axis in _names(self._values)]
             name, shape = f"{path}:{self.key}" if self.key else str(path), check_shape(str(path), self._values.shape)
-            info, stored = stated(name, shape, dtype, own, dimensions)
+            with _system_errors():
+                info, stored = stated(name, shape, dtype, own, dimensions)
             fills = (*info.fills, *_fills(self._values))
             super().__init__(path, replace(with_crs(info, crs), fills=fills), stored)
             self._check_chunks()
@@ -359,7 +360,7 @@ def _dimension(name: str, arrays: Mapping[str, Any]) -> Dimension:
     if found is None or found.ndim != 1:
         return Dimension(name)
     with _system_errors():
-        return Dimension(name, np.asarray(found[:]), dict(found.attrs))
+        return Dimension(name, found, dict(found.attrs))
 
 
 def _fills(values: Any) -> list[float]:
@@ -393,7 +394,7 @@ def _system_errors() -> Iterator[None]:
     """Turn errors of the library into OSErrors of one line."""
     try:
         yield
-    except (OSError, MemoryError):
+    except (FathometerError, OSError, MemoryError):
         raise
     except Exception as error:
         raise OSError(errno.EIO, f"Zarr: {words_of(error)}") from error
