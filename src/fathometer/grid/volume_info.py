@@ -24,5 +24,5 @@ def volume_info(grid: Grid, dtype: np.dtype[Any], unit: str, place: Place | None
         tuple(grid.origin[a] for a in grid.axes),
         tuple(labels[a] for a in grid.axes),
         unit,
-        place=place or Place(),
+        place=Place() if place is None else place,
     )

@@ -108,6 +108,7 @@ class VolumeDescription:
             *([("world", str(self.place.world))] if self.place.world else []),
             *([("coordinates", "local, by the textual header")] if self.place.local else []),
             *([("CRS", shortened(self.place.crs))] if self.place.crs else []),
+            *([("vertical datum", shortened(self.place.datum))] if self.place.datum else []),
             ("unit of values", self.unit or unknown),
             *self.values.rows(unit),
             *(("note", note) for note in self.notes),

@@ -69,7 +69,7 @@ class OutputTable(Table):
     directory: FolderName = key("folder of the results; relative to the survey file", "", "out")
     image: ImageName = key("the image; its suffix chooses the format", "", "image.rsf")
     vertical_datum: LevelName | None = key(
-        "name of the level that depths count from, such as mean sea level; for the textual header of a SEG-Y image",
+        "name of the level that depths count from, such as mean sea level; for what images and maps say of their place",
         "",
         None,
     )

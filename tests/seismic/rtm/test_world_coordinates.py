@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,14 @@ import numpy as np
 import pytest
 import segyio
 from cli_support import call, run, survey
+from mpi4py import MPI
 from place_support import AZIMUTH, ORIGIN, SUFFIXES, Frame, attributes, cdp, gathers, segy_model, text
 
 from fathometer import __version__
+from fathometer.storage.describe import describe
+from fathometer.storage.volumes.block import VolumeInfo
+from fathometer.storage.volumes.place import Place
+from fathometer.storage.volumes.writer import write_volume
 
 FRAME = Frame()
 SHAPE, SPACING, DZ = (16, 12, 14), (20.0, 15.0), 10.0
@@ -169,15 +175,38 @@ def test_keys_of_the_survey_say_it_too(folder: Path, capsys: Any) -> None:
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_attributes_of_images_in_every_format(folder: Path, capsys: Any, suffix: str) -> None:
-    ran(capsys, folder, "migrate", {"output.image": f"image{suffix}"})
+    ran(capsys, folder, "migrate", {"output.image": f"image{suffix}", "output.vertical_datum": "LAT 1987"})
     for name in ("image", "image-illumination", "image-laplacian"):
-        placed(folder / "out" / f"{name}{suffix}")
+        path = folder / "out" / f"{name}{suffix}"
+        placed(path)
+        assert attributes(path)["vertical_datum"] == "LAT 1987"
+        assert ("vertical datum", "LAT 1987") in describe(path.name, path.parent).rows()
+    assert json.loads((folder / "out/run.json").read_text())["results"]["place"]["vertical_datum"] == "LAT 1987"
 
 
 def test_npy_is_said_to_hold_no_place(folder: Path, capsys: Any) -> None:
     path = survey(folder, BASE | {"model.vp": "vp.segy", "output.image": "image.npy"})
     said = run(capsys, "migrate", path, "--overwrite").err
     assert said.count("image.npy holds no place: origin, azimuth and crs are not in it") == 1
+
+
+def test_a_datum_beside_that_of_the_model(tmp_path: Path, capsys: Any) -> None:
+    np.save(tmp_path / "vp.npy", velocity())
+    gathers(tmp_path / "shots.segy", Frame((0.0, 0.0), 90.0), *places())
+    info = VolumeInfo(SHAPE, np.dtype(np.float32), (*SPACING, DZ), (0.0, 0.0, 0.0), ("x", "y", "z"), "m/s")
+    write_volume(tmp_path / "vp.h5", replace(info, place=Place(datum="MSL")), velocity(), (0, 0, 0), MPI.COMM_SELF)
+    base = BASE | {"model.spacing": [*SPACING, DZ]}
+    for keys, datum, notes in (
+        ({"model.vp": "vp.h5"}, "MSL", 0),
+        ({"model.vp": "vp.h5", "output.vertical_datum": "LAT"}, "LAT", 1),
+        ({"model.vp": "vp.npy", "output.vertical_datum": "LAT"}, "LAT", 0),
+    ):
+        said = run(capsys, "migrate", survey(tmp_path, base | keys), "--overwrite")
+        assert said.code == 0, said.err
+        assert attributes(tmp_path / "out" / "image.rsf")["vertical_datum"] == datum
+        assert said.err.count('vertical_datum: results name "LAT"; by the model\'s file it is "MSL"') == notes
+    said = run(capsys, "migrate", survey(tmp_path, base | keys | {"output.image": "image.npy"}), "--overwrite")
+    assert said.err.count("image.npy holds no place: vertical_datum is not in it") == 1
 
 
 def test_an_image_without_a_place_says_that_it_is_local(tmp_path: Path, capsys: Any) -> None:

@@ -11,7 +11,7 @@ from cli_support import MIGRATE, MODEL, inputs, run, survey
 from extreme_program import nested
 
 from fathometer.base.errors import InputError
-from fathometer.seismic.setup.unused_keys import unused_datum, unused_of_migration, unused_of_time_migration
+from fathometer.seismic.setup.unused_keys import unused_of_migration, unused_of_modelling, unused_of_time_migration
 from fathometer.seismic.survey import Survey, survey_of
 
 TIME = {
@@ -39,8 +39,7 @@ def of(keys: dict[str, Any]) -> Survey:
         ({"history.states": "disk"}, NONE),  # auto may choose checkpoints
         ({"history.direct": True, "history.store": "checkpoint"}, "[history] direct: without effect with store"),
         ({"history.direct": True, "history.store": "disk"}, NONE),
-        ({"output.vertical_datum": "mean sea level"}, "[output] vertical_datum: without effect in an image .rsf"),
-        ({"output.vertical_datum": "mean sea level", "output.image": "image.segy"}, NONE),
+        ({"output.vertical_datum": "mean sea level"}, NONE),
         ({}, NONE),
     ],
 )
@@ -51,7 +50,7 @@ def test_keys_of_a_migration(keys: dict[str, Any], words: str) -> None:
 
 
 def test_a_datum_of_a_modelling() -> None:
-    assert "a modelling writes no image" in unused_datum(of(MODEL | {"output.vertical_datum": "sea"}))[0]
+    assert "a modelling writes no image" in unused_of_modelling(of(MODEL | {"output.vertical_datum": "sea"}))[0]
 
 
 @pytest.mark.parametrize(

@@ -162,12 +162,12 @@ def write(setup: TimeSetup, grid: Grid, name: str, path: Path, values: Floats, s
         medium = ["RMS velocity from the model", *medium_of(survey)]
     else:
         medium = [f"RMS velocity {Path(velocity).name if isinstance(velocity, str) else f'{velocity:g} m/s'}"]
-    datum = survey.output.vertical_datum or layout.place.datum or "not stated"
+    above = layout.place.datum or "not stated"
     with ledger.phase("write image"), ledger.file("image", "write"):
         info = replace(
             volume_info(grid, values.dtype, UNITS.get(name, ""), layout.place),
             made=tuple(made_lines(survey, "migrate-time", method, medium, layout.acquisition)),
-            datum=f"{datum}; times from {keys.datum:g} m depth" if grid.vertical == "time" else datum,
+            datum=f"{above}; times from {keys.datum:g} m depth" if grid.vertical == "time" else "",
         )
         strategy = Strategy.of(survey.storage.write)
         write_volume(path, info, block, [start[a] for a in grid.axes], setup.comm, strategy)

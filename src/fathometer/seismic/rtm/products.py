@@ -87,7 +87,6 @@ def write(setup: Setup, path: Path, values: np.ndarray, method: str) -> None:
         info = replace(
             volume_info(grid, values.dtype, "", layout.place),
             made=tuple(made),
-            datum=survey.output.vertical_datum or "",
         )
         strategy = Strategy.of(setup.survey.storage.write)
         write_volume(path, info, block, [start[a] for a in axes], setup.comm, strategy)

@@ -23,7 +23,7 @@ from fathometer.seismic.history.encoding import PLAIN
 from fathometer.seismic.history.strategies import preferred_store
 from fathometer.seismic.model.earth import EarthFiles
 from fathometer.seismic.setup.checks import check_every, check_steps
-from fathometer.seismic.setup.unused_keys import unused_datum, unused_of_migration
+from fathometer.seismic.setup.unused_keys import unused_of_migration, unused_of_modelling
 from fathometer.seismic.shots.acquisition import Acquisition, acquisition_of
 from fathometer.seismic.shots.inside import Box, check_below, other_places, within
 from fathometer.seismic.shots.modelled import acquisition_to_model
@@ -298,7 +298,7 @@ def survey_headers(survey: Survey, imaging: bool, headers_only: bool, ranks: int
         check_left(survey, acquisition, wavelet)
         notes += unkept_notes(survey, place) + unused_of_migration(survey)
     elif acquisition.recording is None:
-        notes += unused_datum(survey)
+        notes += unused_of_modelling(survey)
     acquisition = replace(acquisition, notes=files.notes + notes_of(wavelet) + acquisition.notes + notes)
     return SurveyHeaders(survey, files, acquisition, wavelet, imaging, place)
 

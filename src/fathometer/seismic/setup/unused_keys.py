@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from fathometer.seismic.survey import Survey
 
 LOSSY = ("zfp", "wavelet")  # encodings with a tolerance
-TEXTUAL = (".segy", ".sgy")  # of images with a textual header
 # Of `migrate` alone, and what they are where they are left out.
 OF_DEPTH = (
     ("imaging", "aperture", None),
@@ -28,31 +25,26 @@ def unused_of_migration(survey: Survey) -> tuple[str, ...]:
         notes.append(f'[history] states: without effect with store = "{keys.store}"; they are of checkpoint')
     if keys.direct and keys.store not in ("auto", "disk"):
         notes.append(f'[history] direct: without effect with store = "{keys.store}"; it is of disk')
-    return (*notes, *unused_datum(survey))
+    return tuple(notes)
 
 
-def unused_datum(survey: Survey) -> tuple[str, ...]:
-    """A note on a vertical datum that no result can hold; an image in depth and one in time have the same format."""
-    suffix = Path(survey.output.image).suffix.lower()
-    if survey.output.vertical_datum is None:
+def unused_of_modelling(survey: Survey) -> tuple[str, ...]:
+    """A note on a vertical datum where a modelling writes traces alone, which hold none."""
+    if survey.output.vertical_datum is None or survey.propagation.physics == "elastic":
         return ()
-    if survey.acquisition.gathers is None:
-        return ("[output] vertical_datum: without effect: a modelling writes no image",)
-    if suffix in TEXTUAL:
-        return ()
-    return (f"[output] vertical_datum: without effect in an image {suffix}: it is for the textual header of a .segy",)
+    return ("[output] vertical_datum: without effect: a modelling writes no image",)
 
 
 def unused_of_time_migration(survey: Survey) -> tuple[str, ...]:
-    """Notes on keys that only `migrate` takes, for which the survey lacks something, and on the datum."""
+    """Notes on keys that only `migrate` takes, for which the survey lacks something."""
     lacks = [f"[{name}]" for name in ("model", "wavelet") if getattr(survey, name) is None]
     given = [
         f"[{table}] {name}" for table, name, left_out in OF_DEPTH if getattr(getattr(survey, table), name) != left_out
     ]
     if not (lacks and given):
-        return unused_datum(survey)
+        return ()
     note = (
         f"{', '.join(given)}: without effect in `migrate-time`; `migrate` takes {'it' if len(given) == 1 else 'them'}, "
         f"and the survey has no {' and no '.join(lacks)} for it"
     )
-    return (note, *unused_datum(survey))
+    return (note,)

@@ -30,15 +30,19 @@ def place_of_run(
     if (of_gathers or in_world) and place.world is None and not place.local and not flat:
         # Neither turned nor shifted, the grid's coordinates are those of the gathers; of a line, y is not known.
         place = replace(place, world=World(), local=False)
+    datum = survey.output.vertical_datum or place.datum
     notes = _contradiction(survey, place.crs, of_gathers)
-    return replace(place, crs=place.crs or of_gathers), notes
+    if place.datum and datum != place.datum:
+        notes += (f'[output] vertical_datum: results name "{datum}"; by the model\'s file it is "{place.datum}"',)
+    return replace(place, crs=place.crs or of_gathers, datum=datum), notes
 
 
 def unkept_notes(survey: Survey, place: Place) -> tuple[str, ...]:
     """A note where the format of the image cannot hold what is known of its place."""
-    if not place or not survey.output.image.lower().endswith(WITHOUT_ATTRIBUTES):
+    if not (place or place.datum) or not survey.output.image.lower().endswith(WITHOUT_ATTRIBUTES):
         return ()
-    return (f"[output] image: {survey.output.image} holds no place: origin, azimuth and crs are not in it",)
+    what = "origin, azimuth and crs are" if place else "vertical_datum is"
+    return (f"[output] image: {survey.output.image} holds no place: {what} not in it",)
 
 
 def _crs_of(acquisition: Acquisition) -> str:

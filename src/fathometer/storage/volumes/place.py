@@ -100,4 +100,5 @@ class Place:
             "azimuth_degrees": None if known is None else known.azimuth,
             "world_transform": None if known is None else list(known.transform),
             "crs": self.crs or None,
+            "vertical_datum": self.datum or None,
         }
