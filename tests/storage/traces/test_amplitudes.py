@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from paths import ROOT
 from segy_support import Bytes
+from survey_support import run_survey
 
 from fathometer.storage.traces import amplitudes
 from fathometer.storage.traces.amplitudes import BESIDE, LOUD, SPIKE, peaks_in
 from fathometer.storage.traces.file_layout import Layout
 from fathometer.storage.traces.sample_formats import SAMPLE_FORMATS
 from fathometer.storage.traces.segy import scan
+
+sys.path.insert(0, str(ROOT / "examples"))
+
+import marmousi
+import overthrust
 
 
 def limits_of(
@@ -141,6 +149,21 @@ def test_no_alarm_on_a_field_line(shared_data: Path) -> None:
         assert np.isinf(limits_of(away[rows], *peaks_in(table.layout, rows))).all()
 
 
+def test_no_alarm_on_shots_in_rough_models(shared_data: Path, tmp_path: Path) -> None:
+    """Marmousi and Overthrust: few shots, so that each is judged by itself, and all together."""
+    for name in ("marmousi", "overthrust"):
+        (tmp_path / name).mkdir()
+    for name, surveys in (
+        ("marmousi", marmousi.write_inputs(shared_data / "marmousi_vti2d", tmp_path / "marmousi", 4, 3)),
+        ("overthrust", overthrust.write_inputs(shared_data / "overthrust2d", tmp_path / "overthrust", 4)),
+    ):
+        table = scan(run_survey(surveys["shots"]).files["shots"])
+        away = np.hypot(*(table.receiver - table.source)[:, :2].T)
+        for rows in (np.flatnonzero(table.ffid == table.ffid[0]), np.arange(len(away))):
+            peaks, rest, kinds = peaks_in(table.layout, rows)
+            assert np.isinf(amplitudes.limits_of(table.ffid[rows], away[rows], peaks, rest, kinds)).all(), name
+
+
 @pytest.mark.parametrize("code", [1, 3, 5, 8])
 def test_bytes_swapped_in_pairs(tmp_path: Path, code: int) -> None:
     values = np.arange(8 * 12.0).reshape(8, 12)
@@ -198,6 +221,79 @@ def test_most_traces_of_one_of_three_shots(sources: np.ndarray, bad: np.ndarray,
     assert set(wrong) <= set(bad)
     assert len(wrong) >= len(bad) - 1  # one beside the sources of others may be as loud as they are
     assert (limits[wrong] < 50 * clean[wrong]).all()  # bad neighbours are not what fits
+
+
+@pytest.mark.parametrize(("count", "times"), [(4, 1e3), (5, 1e3), (8, 1e3), (8, 1e4), (11, 1e4)])
+def test_many_loud_traces_side_by_side(count: int, times: float) -> None:
+    """In the one shot that there is; what fits them is that of the sound ones around."""
+    away = offsets(60)
+    clean = 50.0 / away
+    peaks = clean.copy()
+    bad = np.arange(30, 30 + count)
+    peaks[bad] *= times
+    limits = limits_of(away, peaks, 0.9 * peaks)
+    assert np.flatnonzero(np.isfinite(limits)).tolist() == bad.tolist()
+    assert (limits[bad] < 2 * clean[bad]).all()
+
+
+@pytest.mark.parametrize("count", [25, 45])
+def test_a_cable_of_loud_traces_among_many(count: int) -> None:
+    for away in (12.5 * np.arange(1, 481), np.abs(12.5 * (np.arange(480) - 240) + 6.0)):
+        peaks = 50.0 / away
+        peaks[100 : 100 + count] *= 1e4
+        assert found(away, peaks) == list(range(100, 100 + count))
+
+
+def test_every_sixth_trace_of_a_part_of_the_shot() -> None:
+    away = offsets(120)
+    peaks = 50.0 / away
+    bad = np.arange(20, 100, 6)
+    peaks[bad] *= 1e4
+    assert found(away, peaks) == bad.tolist()
+
+
+@pytest.mark.parametrize("bad", [np.arange(5), np.arange(36, 41)], ids=["near", "far"])
+def test_many_loud_traces_at_an_end_are_told_by_other_shots(bad: np.ndarray) -> None:
+    """Alone, the nearest or the farthest ones may be as loud as they are for their distance."""
+    shots, away = np.repeat(np.arange(4), 41), np.tile(offsets(41), 4)
+    peaks = 50.0 / away
+    peaks[bad] *= 1e4
+    assert found(away, peaks, shots) == bad.tolist()
+    assert found(away[:41], peaks[:41]) == []
+
+
+def test_loud_traces_of_one_shot_do_not_hide_those_of_another() -> None:
+    shots, away = np.repeat(np.arange(4), 41), np.tile(offsets(41), 4)
+    peaks = 50.0 / away
+    bad = np.r_[39, 40, 41 + np.arange(36, 41)]
+    peaks[bad] *= 1e4
+    assert found(away, peaks, shots) == bad.tolist()
+
+
+def test_the_same_loud_channels_of_all_shots() -> None:
+    shots, away = np.repeat(np.arange(4), 51), np.tile(offsets(51), 4)
+    peaks = 50.0 / away
+    bad = np.flatnonzero((np.arange(204) % 51 > 30) & (np.arange(204) % 51 < 35))
+    peaks[bad] *= 1e4
+    assert found(away, peaks, shots) == bad.tolist()
+
+
+def test_some_sound_traces_of_a_shot_that_is_else_too_weak() -> None:
+    """By the other shots its loud traces are as they must be."""
+    shots, away = np.repeat(np.arange(5), 60), np.tile(offsets(60), 5)
+    peaks = 50.0 / away
+    peaks[(shots == 2) & ~((away > 700) & (away < 900))] *= 1e-3
+    assert found(away, peaks, shots) == []
+
+
+def test_a_direct_wave_that_a_mute_leaves_near_the_source_is_no_alarm() -> None:
+    """In each shot of a split spread, and of four lines of receivers."""
+    x = 25.0 * np.arange(121)
+    for y in (np.zeros(1), np.array([0.0, 300.0, 600.0, 900.0])):
+        away = np.hypot((x - 1500.0)[None, :], (y - 20.0)[:, None]).reshape(-1)
+        peaks = np.where(away < 220.0, 1.0, 1e-3)
+        assert found(np.tile(away, 3), np.tile(peaks, 3), np.repeat(np.arange(3), away.size)) == []
+        assert found(away, peaks) == []
 
 
 def test_two_shots_cannot_tell_which_is_loud() -> None:

@@ -8,14 +8,25 @@ magnitude of a trace and q that of its samples farther than BESIDE samples from 
     is too loud       where p > max(LOUD g, 10 f) times the median of p of its neighbours, and p > LOUD times that of
                       all but the loudest eighth of them: what several neighbours are is no fault
 
+Many loud traces side by side are told by more neighbours, up to WIDE on either side: a trace is also too loud where p
+is above max(LOUD g, 10 f) times their median and above LOUD times that of all but the loudest PART of them, and
+
+    at least SURROUNDING of them nearer to the source and as many farther from it are LOUD times quieter, or p is above
+    LOUD times what fits at like distances in other shots (below), so that no distance explains it; and
+    a quarter of the quieter ones are not WEAK times below what fits them by other shots: else they are at fault.
+
+It takes more than 2 NEIGHBOURS + 1 traces.
+
 f and g allow for amplitudes that fall with the distance. With h the median distance of the neighbours, o that of the
 trace, s half the median step between distances, f = ((h + s) / (o + s))^2; g is what the median slope of the
 neighbours' amplitudes over the distance, or over its logarithm, makes of the way from h to o.
 
 Shots are compared at like distances, in bins of LIKE: what fits in a bin is the largest p of a shot there, of all
-other shots but the loudest quarter. In a shot of which at least a quarter of the traces is above LOUD times what fits,
-and the loudest above LOUD times what fits anywhere, these traces are too loud; in its other bins what fits is that of
+other shots but the loudest quarter. In a shot of which at least PART of the traces is above LOUD times what fits, and
+the loudest above LOUD times what fits anywhere, these traces are too loud; in its other bins what fits is that of
 the most like distance. It takes three shots that share distances.
+
+What is found is set aside, and the rest judged again, up to PASSES in all: so that bad traces do not hide others.
 
 Traces of a sensor of which a shot has no more than LEAST are judged together with those of the other shots; where there
 are no more than that in all, or all distances are one, nothing is judged.
@@ -32,7 +43,11 @@ from fathometer.storage.traces.headers import FIELDS, HEADER, fields_of, swap_pa
 
 SPIKE, LOUD = 10.0, 50.0
 BESIDE = 2  # samples
-NEIGHBOURS = 8  # traces
+NEIGHBOURS, WIDE = 8, 128  # traces
+PART = 0.2
+SURROUNDING = 2  # traces
+WEAK = 10.0
+PASSES = 3
 LEAST = 4  # traces
 FEWEST_SHOTS = 3  # that share distances
 LIKE = 1.25  # ratio of the ends of a bin of distances
@@ -84,16 +99,23 @@ def limits_of(
         same = alive[kinds[alive] == kind]
         order = same[np.argsort(shots[same], kind="stable")]
         groups = np.split(order, np.flatnonzero(np.diff(shots[order])) + 1)
-        many = [some for some in groups if len(some) > LEAST and np.ptp(distances[some]) > 0]
+        many = [some for some in groups if len(some) > LEAST]
         few = [some for some in groups if len(some) <= LEAST]
-        if many:
-            fits, loud = _beside_other_shots(many, distances, peaks)
-            for some in many:
-                limits[some] = _limits_of_group(distances[some], peaks[some], rest[some], fits[some], loud[some])
         if few:
             pooled = np.concatenate(few)
             nothing = np.zeros(len(pooled))
             limits[pooled] = _limits_of_group(distances[pooled], peaks[pooled], rest[pooled], nothing, nothing > 0)
+        for _ in range(PASSES):
+            many = [some for some in many if len(some) > LEAST and np.ptp(distances[some]) > 0]
+            if not many:
+                break
+            fits, loud = _beside_other_shots(many, distances, peaks)
+            for some in many:
+                limits[some] = _limits_of_group(distances[some], peaks[some], rest[some], fits[some], loud[some])
+            left = [some[np.isinf(limits[some])] for some in many]
+            if sum(map(len, left)) == sum(map(len, many)):
+                break
+            many = left
     return limits
 
 
@@ -115,7 +137,7 @@ def _beside_other_shots(
     for some in groups:
         known = some[fits[some] > 0]
         above = peaks[known] > LOUD * fits[known]
-        if 4 * np.count_nonzero(above) >= max(len(known), 1) and peaks[known].max() > LOUD * fits[known].max():
+        if np.count_nonzero(above) >= max(PART * len(known), 1) and peaks[known].max() > LOUD * fits[known].max():
             fits[some] = _nearest(distances[some], fits[some])
             loud[some] = peaks[some] > LOUD * fits[some]
     return fits, loud
@@ -159,21 +181,70 @@ def _limits_of_group(
     away, high, low, known = distances[order], peaks[order], rest[order], of_others[order]
     parts = [np.arange(n, min(n + _ROWS_AT_ONCE, len(order))) for n in range(0, len(order), _ROWS_AT_ONCE)]
     bad = np.concatenate([_bad(rows, away, high, low) for rows in parts]) | loud[order]
+    bad |= _loud_among_many(away, high, known)
     sound = np.where(bad, 0.0, high)
     for rows in parts:
         some = rows[bad[rows]]
         others = _neighbours(some, len(order))
         fits = sound[others].max(axis=1, initial=0.0)  # of the sound ones beside it
         fits = np.where((fits > 0) & ~loud[order][some], fits, known[some])
+        around = sound[_neighbours(some, len(order), WIDE)] if len(some) else np.zeros((0, 1))
+        fits = np.where(fits > 0, fits, _middle(around))
         fits = np.where(fits > 0, fits, np.median(high[others], axis=1))
         limits[order[some]] = np.where(low[some] > SPIKE * fits, fits, np.maximum(low[some], fits))
     return limits
 
 
-def _neighbours(rows: NDArray[np.int64], count: int) -> NDArray[np.int64]:
-    """Numbers (rows, k) of the traces that are compared with these, in the order of distance."""
-    width = min(2 * NEIGHBOURS + 1, count)
-    window = np.clip(rows - NEIGHBOURS, 0, count - width)[:, None] + np.arange(width)
+def _middle(sizes: Floats) -> Floats:
+    """The median of what is above 0 in each row, 0 where nothing is."""
+    ranked = np.sort(np.where(sizes > 0, sizes, np.inf), axis=1)
+    count = np.count_nonzero(sizes > 0, axis=1)
+    return np.asarray(np.where(count > 0, ranked[np.arange(len(ranked)), np.maximum(count - 1, 0) // 2], 0.0))
+
+
+def _loud_among_many(distances: Floats, peaks: Floats, of_others: Floats) -> NDArray[np.bool_]:
+    """Which traces (n,), in the order of distance, are too loud beside up to WIDE others on either side."""
+    found = np.zeros(len(peaks), bool)
+    if len(peaks) <= 2 * NEIGHBOURS + 1:
+        return found
+    rows = np.flatnonzero(peaks > LOUD * _least_levels(peaks))
+    for first in range(0, len(rows), _ROWS_OF_PAIRS):
+        some = rows[first : first + _ROWS_OF_PAIRS]
+        others = _neighbours(some, len(peaks), WIDE)
+        sizes, own = peaks[others], peaks[some]
+        ranked = np.sort(sizes, axis=1)
+        median, most = np.median(ranked, axis=1), ranked[:, -1 - int(PART * ranked.shape[1])]
+        near = _nearness(distances, some, others)
+        loud = (own > np.maximum(LOUD, 10 * near) * median) & (own > LOUD * most)
+        quiet = LOUD * sizes < own[:, None]
+        sides = [np.count_nonzero(quiet & side, axis=1) for side in (others < some[:, None], others > some[:, None])]
+        fits, ranges = of_others[some], of_others[others]
+        loud &= (np.minimum(*sides) >= SURROUNDING) | ((fits > 0) & (own > LOUD * fits))
+        known = quiet & (ranges > 0)
+        sound = known & (WEAK * sizes > ranges)
+        loud &= 4 * np.count_nonzero(sound, axis=1) >= np.count_nonzero(known, axis=1)
+        some, others, own, median = some[loud], others[loud], own[loud], median[loud]
+        picked = others[:, np.linspace(0, others.shape[1] - 1, 4 * NEIGHBOURS).astype(np.int64)]
+        found[some[own > LOUD * _trend(some, picked, distances, peaks) * median]] = True
+    return found
+
+
+def _least_levels(peaks: Floats) -> Floats:
+    """For each trace (n,) what is not above the `most` of its neighbours in _loud_among_many: the lower median of half
+    of them."""
+    width = min(2 * WIDE + 1, len(peaks))
+    half = width // 2
+    parts = peaks[: len(peaks) // half * half].reshape(-1, half)
+    levels = np.sort(parts, axis=1)[:, (half - 1) // 2]
+    starts = np.clip(np.arange(len(peaks)) - WIDE, 0, len(peaks) - width)
+    return np.asarray(levels[-(-starts // half)])
+
+
+def _neighbours(rows: NDArray[np.int64], count: int, reach: int = NEIGHBOURS) -> NDArray[np.int64]:
+    """Numbers (rows, k) of the traces that are compared with these, up to `reach` on either side, in the order of
+    distance."""
+    width = min(2 * reach + 1, count)
+    window = np.clip(rows - reach, 0, count - width)[:, None] + np.arange(width)
     others: NDArray[np.int64] = window[window != rows[:, None]].reshape(len(rows), width - 1)
     return others
 
@@ -184,10 +255,7 @@ def _bad(rows: NDArray[np.int64], distances: Floats, peaks: Floats, rest: Floats
     sizes = np.sort(peaks[others], axis=1)
     width = sizes.shape[1]
     quartile, median, most = sizes[:, width // 4], np.median(sizes, axis=1), sizes[:, width - 1 - width // 8]
-    steps = np.diff(distances)
-    step = 0.5 * float(np.median(steps[steps > 0]))
-    near = np.maximum((np.median(distances[others], axis=1) + step) / (distances[rows] + step), 1.0) ** 2
-    own = peaks[rows]
+    near, own = _nearness(distances, rows, others), peaks[rows]
     spike = (own > SPIKE * rest[rows]) & (own > np.maximum(SPIKE, 2 * near) * quartile)
     loud = (own > np.maximum(LOUD, 10 * near) * median) & (own > LOUD * most)
     for first in range(0, len(rows), _ROWS_OF_PAIRS):
@@ -198,6 +266,13 @@ def _bad(rows: NDArray[np.int64], distances: Floats, peaks: Floats, rest: Floats
         spike[part] &= own[part] > SPIKE * trend * quartile[part]
         loud[part] &= own[part] > LOUD * trend * median[part]
     return np.asarray(spike | loud)
+
+
+def _nearness(distances: Floats, rows: NDArray[np.int64], others: NDArray[np.int64]) -> Floats:
+    """f of traces among others (rows, k)."""
+    steps = np.diff(distances)
+    step = 0.5 * float(np.median(steps[steps > 0]))
+    return np.asarray(np.maximum((np.median(distances[others], axis=1) + step) / (distances[rows] + step), 1.0) ** 2)
 
 
 def _trend(rows: NDArray[np.int64], others: NDArray[np.int64], distances: Floats, peaks: Floats) -> Floats:
