@@ -1,5 +1,6 @@
 """What is told of a text that is not TOML: the line, and what to change."""
 
+import time
 import tomllib
 
 import pytest
@@ -29,3 +30,12 @@ def test_the_line_and_what_to_change(text, told):
     problem = toml_problem(caught.value, text)
     assert told in problem
     assert problem.startswith(str(caught.value))
+
+
+def test_a_line_of_megabytes_takes_no_longer_than_to_be_read():
+    text = "z = 20." + "y" * 2_000_000
+    with pytest.raises(tomllib.TOMLDecodeError) as caught:
+        tomllib.loads(text)
+    start = time.process_time()
+    assert len(toml_problem(caught.value, text)) < 300
+    assert time.process_time() - start < 5.0  # hours by patterns

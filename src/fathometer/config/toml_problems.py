@@ -7,6 +7,7 @@ import re
 from fathometer.base.errors import shortened
 
 LONGEST_LINE = 80  # letters
+LONGEST_LOOKED_AT = 1000  # letters: some patterns take a time that rises with the square
 AT = re.compile(r"\(at line (\d+), column \d+\)")
 
 # Lines that people write, and what to do about them; the first that fits is told.
@@ -35,7 +36,8 @@ def toml_problem(error: Exception, text: str) -> str:
     if not 1 <= number <= len(lines):
         return message
     line = lines[number - 1].strip()
-    advice = next((words for pattern, words in MENDED if re.search(pattern, line)), "")
+    known = MENDED if len(line) <= LONGEST_LOOKED_AT else ()
+    advice = next((words for pattern, words in known if re.search(pattern, line)), "")
     if re.search(r"Cannot (declare|overwrite)", message):
         advice = "a section, and a key in it, stands once"
     return f"{message}: {shortened(line, LONGEST_LINE)}{f'; {advice}' if advice else ''}"
