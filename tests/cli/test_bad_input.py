@@ -459,12 +459,14 @@ def test_gathers_that_others_wrote(shared_data, name, says, tmp_path, capsys):
     assert not (tmp_path / "out").exists()
 
 
-def test_few_cells_a_wavelength_are_a_warning(tmp_path, capsys):
+@pytest.mark.parametrize(("peak", "cells", "highest"), [(25.0, "3.2", "62.5"), (20.1, "3.98", "50.25")])
+def test_few_cells_a_wavelength_are_a_warning(tmp_path, capsys, peak, cells, highest):
     inputs(tmp_path)
-    done = run(capsys, "model", survey(tmp_path, MODEL | {"wavelet.peak_frequency": 25.0}))
+    done = run(capsys, "model", survey(tmp_path, MODEL | {"wavelet.peak_frequency": peak}))
     assert done.code == 0
     assert (
-        "note: 3.2 cells per shortest wavelength (2000 m/s at 62.5 Hz on 10 m): waves will be dispersed; 4" in done.err
+        f"note: {cells} cells per shortest wavelength (2000 m/s at {highest} Hz on 10 m): waves will be dispersed; 4"
+        in done.err
     )
 
 

@@ -53,6 +53,17 @@ def digits(value: float, number: int = 3) -> str:
     return _fixed(value, max(0, number - 1 - _power(value)))
 
 
+def beside(value: float, limit: float, number: int = 2) -> str:
+    """`value` with so many significant digits, or more where it would read as the limit that it is told beside, or as
+    lying on the limit's other side.
+
+    >>> beside(3.24, 4.0), beside(3.98, 4.0), beside(2.4996, 2.5)
+    ('3.2', '3.98', '2.4996')
+    """
+    texts = (f"{value:.{places}g}" for places in range(number, 17))
+    return next((text for text in texts if (float(text) - limit) * (value - limit) > 0), f"{value:g}")
+
+
 def thousands(text: str, space: str = THIN) -> str:
     """A number that Python wrote with commas between thousands, with a space there and a minus sign before."""
     return text.replace(",", space).replace("-", "\N{MINUS SIGN}")

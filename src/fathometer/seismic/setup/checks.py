@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from fathometer.base.errors import InputError, naming
+from fathometer.base.formatting import beside
 from fathometer.grid.grid import Grid
 from fathometer.grid.stencil import LARGEST_SHARE_OF_LIMIT
 from fathometer.seismic.shots.acquisition import Acquisition
@@ -60,7 +61,9 @@ def check_sampling(
     `few` grid cells per shortest wavelength."""
     points = points_per_wavelength(slowest, wavelet.fmax, grid)
     size = max(grid.spacing[axis] for axis in grid.axes)
-    where = f"{points:.2g} cells per shortest wavelength ({slowest:.0f} m/s at {wavelet.fmax:g} Hz on {size:g} m)"
+    least = few if points >= FEWEST_POINTS else FEWEST_POINTS
+    found = f"{beside(points, least)} cells per shortest wavelength"
+    where = f"{found} ({slowest:.0f} m/s at {wavelet.fmax:g} Hz on {size:g} m)"
     if not points >= FEWEST_POINTS:
         highest = slowest / (FEWEST_POINTS * size)
         # What the user gives of a Ricker wavelet is another frequency.
@@ -76,9 +79,10 @@ def check_sampling(
     if acquisition.recorded and taps > MOST_TAPS:
         coarse, interval = taps / MOST_TAPS, acquisition.sample_interval
         raise InputError(
-            f"{survey.path}: [acquisition] sample_interval: traces every {interval:g} s are {taps:.2g} samples in half "
-            f"the low-pass of a wavelet of up to {wavelet.fmax:g} Hz; allowed: at most {MOST_TAPS:g}, an interval from "
-            f"{coarse * interval:.3g} s or frequencies from {coarse * wavelet.fmax:.3g} Hz on; are they in s and Hz?"
+            f"{survey.path}: [acquisition] sample_interval: traces every {interval:g} s are {beside(taps, MOST_TAPS)} "
+            f"samples in half the low-pass of a wavelet of up to {wavelet.fmax:g} Hz; allowed: at most {MOST_TAPS:g}, "
+            f"an interval from {coarse * interval:.3g} s or frequencies from {coarse * wavelet.fmax:.3g} Hz on; are "
+            "they in s and Hz?"
         )
     if not points >= few:
         cells = f"cells of up to {slowest / (few * wavelet.fmax):.3g} m"

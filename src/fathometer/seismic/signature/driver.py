@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from fathometer.base import ledger
 from fathometer.base.errors import InputError
+from fathometer.base.formatting import beside
 from fathometer.config.input_file import read_toml
 from fathometer.seismic.model.earth import EarthFiles
 from fathometer.seismic.shots.acquisition import acquisition_of
@@ -190,9 +191,8 @@ def _check(near: Near, request: WaveletRequest, name: str) -> None:
         )
     samples = request.length / near.interval
     if samples < 16:
-        raise InputError(
-            f"{name}: --length: found {request.length:g} s, {samples:.3g} samples; allowed: 16 samples or more"
-        )
+        found = f"{request.length:g} s, {beside(samples, 16, 3)} samples"
+        raise InputError(f"{name}: --length: found {found}; allowed: 16 samples or more")
 
 
 def _ghosts(survey: Survey, request: WaveletRequest, source: float, receiver: float, tops: set[str], name: str) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fathometer.base.errors import InputError, naming
+from fathometer.base.formatting import beside
 from fathometer.seismic.survey import BruneTable, CosineTable, OrmsbyTable, RickerTable, Survey
 from fathometer.seismic.traces.moment_rate import BRUNE_LENGTH, RateWavelet, brune, cosine
 from fathometer.seismic.traces.resampling import interpolate, low_pass
@@ -141,8 +142,8 @@ def wavelet_of(survey: Survey) -> Wavelet:
     if taps > MOST_TAPS:
         raise InputError(
             f"{survey.path}: [wavelet] sample_interval: found {interval:g} s with a maximum_frequency of "
-            f"{keys.maximum_frequency:g} Hz, whose low-pass is {taps:.2g} samples to either side; allowed: at most "
-            f"{MOST_TAPS:g}, an interval from {taps / MOST_TAPS * interval:.3g} s or frequencies from "
+            f"{keys.maximum_frequency:g} Hz, whose low-pass is {beside(taps, MOST_TAPS)} samples to either side; "
+            f"allowed: at most {MOST_TAPS:g}, an interval from {taps / MOST_TAPS * interval:.3g} s or frequencies from "
             f"{taps / MOST_TAPS * keys.maximum_frequency:.3g} Hz on; are they in s and Hz?"
         )
     with naming(f"{survey.path}: [wavelet] path"):

@@ -36,7 +36,7 @@ from fathometer.seismic.model.prepare import regridding
 from fathometer.seismic.model.prepare.anisotropy import GivenParameter, given_parameters, within_limits
 from fathometer.seismic.model.prepare.input_volume import InputVolume, times
 from fathometer.seismic.model.prepare.plan import PreparationPlan
-from fathometer.seismic.model.prepare.request import PreparationRequest
+from fathometer.seismic.model.prepare.request import PreparationRequest, holds_no_place
 from fathometer.seismic.model.prepare.thomsen import Constant, Given, Rule, check_well_posed, rock
 from fathometer.storage import atomic
 from fathometer.storage.volumes.place import Place
@@ -162,7 +162,7 @@ def _prepared(
     say(f"{request.model}: {_description(source.grid)}")
     for note in source.notes:
         say(f"note: {note}")
-    if source.place and request.output.suffix.lower() == ".npy":
+    if source.place and holds_no_place(request.output):
         say(f"note: {request.output} holds no place: origin, azimuth and crs are not in it")
     plan = PreparationPlan(request, source.grid)
     plan.require_memory(source.itemsize)

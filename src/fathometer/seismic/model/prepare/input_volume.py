@@ -17,7 +17,7 @@ from fathometer.seismic.model.limits import CELLS, velocity_range
 from fathometer.seismic.model.means import SLOWNESS_SQUARED
 from fathometer.seismic.model.placement import WORDS, Placement, placement_of, unused_places
 from fathometer.seismic.model.prepare.extent import along
-from fathometer.seismic.model.prepare.request import PreparationRequest
+from fathometer.seismic.model.prepare.request import PreparationRequest, holds_no_place
 from fathometer.seismic.model.velocity_units import (
     OTHERS,
     fitting_units,
@@ -51,7 +51,7 @@ class InputVolume:
         """Raises InputError where units, axes or cells are unknown or contradict each other."""
         self.name, self._volume = request.model, volume
         stated = units_of("--units", volume.path, volume.info, request.units)
-        self._given = request.units
+        self._given, self._placeless = request.units, holds_no_place(request.output)
         self._unit_stated, self.units = stated is not None, stated or "m/s"
         self.notes: tuple[str, ...] = unit_notes("--units", volume.path, volume.info, request.units)
         self.notes += tuple(f"{volume.path}: {note}" for note in volume.info.notes)
@@ -159,7 +159,9 @@ class InputVolume:
             return {axis: first[axis] for axis in first if "xyz"[axis] in self.axes}, where
         turned = f"{where}, x points to azimuth {placement.azimuth:g} degrees"
         if self._world is not None:
-            return self._firsts, f"{turned}; the result keeps them as its attributes {WORDS}, or as CDP coordinates"
+            if not self._placeless:
+                turned += f"; the result keeps them as its attributes {WORDS}, or as CDP coordinates"
+            return self._firsts, turned
         return self._firsts, f"{turned}, which the result does not keep: y would be mirrored; --axes can turn it round"
 
     def _metres(
