@@ -106,7 +106,7 @@ class VolumeDescription:
             *([("times", f"every {self.times[1]:.10g} s, from {self.times[0]:.10g} s")] if self.times else []),
             *([("CDP coordinates", str(self.survey))] if self.survey else []),
             *([("world", str(self.place.world))] if self.place.world else []),
-            *([("coordinates", "local, by the textual header")] if self.place.local else []),
+            *([("coordinates", f"{self._local_words}, by the textual header")] if self.place.local else []),
             *([("CRS", shortened(self.place.crs))] if self.place.crs else []),
             *([("vertical datum", shortened(self.place.datum))] if self.place.datum else []),
             ("unit of values", self.unit or unknown),
@@ -132,6 +132,10 @@ class VolumeDescription:
             "values": self.values.as_dict(),
             "notes": list(self.notes),
         }
+
+    @property
+    def _local_words(self) -> str:
+        return "not known to be in the CRS" if self.place.crs else "local"
 
     def _along_axes(self, values: tuple[float, ...]) -> str:
         """Numbers along the axes with their units: one for all where it is one."""

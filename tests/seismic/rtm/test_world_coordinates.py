@@ -293,6 +293,53 @@ def test_a_model_with_attributes_is_placed_as_the_segy_is(folder: Path, capsys: 
     assert attributes(folder / "out" / "image.nc") == wanted[0]
 
 
+def test_what_the_result_cannot_keep_is_not_said_to_be_kept(folder: Path, capsys: Any) -> None:
+    said = run(capsys, "prepare", folder / "vp.segy", "--input-spacing", "20,15,10", "-o", folder / "own.npy").err
+    assert "holds no place: origin, azimuth and crs are not in it" in said
+    assert "the result keeps" not in said
+
+
+@pytest.mark.parametrize("stated", [True, False])
+def test_a_model_in_projected_coordinates_by_cf(tmp_path: Path, capsys: Any, stated: bool) -> None:
+    """What lies at the gathers' X and Y is in the world where the file states it; else nobody knows."""
+    import netCDF4
+
+    frame = Frame((451000.0, 6202000.0), 90.0)
+    gathers(tmp_path / "shots.segy", frame, *places())
+    with netCDF4.Dataset(tmp_path / "vp.nc", "w") as file:
+        for name, axis, cells, first, step in zip(
+            ("easting", "northing", "depth"), "xyz", SHAPE, (*frame.origin, 0.0), (*SPACING, DZ), strict=True
+        ):
+            file.createDimension(name, cells)
+            line = file.createVariable(name, "f8", (name,))
+            line[:] = first + step * np.arange(cells)
+            line.units = "m"
+            if stated and axis != "z":
+                line.standard_name = f"projection_{axis}_coordinate"
+        model = file.createVariable("vp", "f4", ("easting", "northing", "depth"))
+        model[:] = velocity()
+        model.setncatts({"units": "m/s", "grid_mapping": "utm"})
+        file.createVariable("utm", "i4").setncatts({"grid_mapping_name": "transverse_mercator", "crs_wkt": CRS})
+    keys = {"model.vp": "vp.nc:vp", "model.spacing": None}
+    ran(capsys, tmp_path, "migrate", keys | {"output.image": "image.rsf"})
+    found = attributes(tmp_path / "out" / "image.rsf")
+    assert (found.get("world_origin"), found.get("azimuth")) == (([0.0, 0.0], [90.0]) if stated else (None, None))
+    assert found["crs"] == CRS
+    ran(capsys, tmp_path, "model", GEOMETRY | keys | {
+        "output.directory": "made",
+        "acquisition.sources": {"x": 451100.0, "y": 6202080.0, "z": 10.0},
+        "acquisition.receivers": {"x": [451050.0, 451200.0, 50.0], "y": 6202080.0, "z": 10.0},
+    })  # fmt: skip
+    run(capsys, "prepare", tmp_path / "vp.nc:vp", "-o", tmp_path / "own.segy")
+    for path in (tmp_path / "own.segy", tmp_path / "made" / "shots.segy"):
+        said = text(path)
+        assert f"CRS: {CRS}" in said
+        assert ("Coordinates are those of the world" in said) == stated
+        assert ("not known whether of the CRS" in said) != stated
+        assert "local" not in said.replace("from local x and y", "")
+    assert in_world(tmp_path / "own.segy", expected(frame=frame))
+
+
 def values(path: Path) -> np.ndarray:
     import netCDF4
 

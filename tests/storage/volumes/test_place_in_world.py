@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any
 
 import h5py
 import netCDF4
@@ -18,6 +19,7 @@ from segy_support import Bytes
 from fathometer.base.errors import InputError
 from fathometer.storage.describe import describe
 from fathometer.storage.traces.reference_system import crs_of_text, short_crs
+from fathometer.storage.volumes.formats.segy_place import lines_of_gathers
 from fathometer.storage.volumes.place import Place, World
 from fathometer.storage.volumes.volume import VolumeInfo, open_volume, write_volume
 
@@ -203,6 +205,86 @@ def test_the_grid_mapping_of_cf_names_the_system(tmp_path: Path, kind: str) -> N
         values.grid_mapping = "utm"
         file.createVariable("utm", "i4").setncatts({"grid_mapping_name": "transverse_mercator", "crs_wkt": WKT})
     assert describe("a.nc:vp", tmp_path).place == Place(crs=WKT)
+
+
+AXES = ("northing", "easting", "z")
+STANDARD = {"easting": "projection_x_coordinate", "northing": "projection_y_coordinate"}
+MERCATOR = {"grid_mapping_name": "transverse_mercator", "crs_wkt": WKT}
+
+
+def cf_file(path: Path, kind: str, mapping: str = "utm", names: dict[str, str] = STANDARD, wkt: str = WKT) -> Path:
+    """A volume of others with coordinates of a projection, stated as CF has it."""
+    lengths = dict(zip(AXES, (SHAPE[1], SHAPE[0], SHAPE[2]), strict=True))
+    along = {name: 20.0 * np.arange(cells) + 1000.0 * (name != "z") for name, cells in lengths.items()}
+    own = {name: {"units": "m"} | ({"standard_name": names[name]} if name in names else {}) for name in AXES}
+    system = MERCATOR | {"crs_wkt": wkt}
+    if kind == "zarr":
+        group = zarr.create_group(path)
+        group.create_array("vp", data=np.ones((*lengths.values(),), np.float32), dimension_names=AXES,
+                           attributes={"grid_mapping": mapping} if mapping else {})  # fmt: skip
+        for name in AXES:
+            group.create_array(name, data=along[name], dimension_names=(name,), attributes=own[name])
+        group.create_array("utm", data=np.zeros(1), attributes=system)
+        return path
+    with netCDF4.Dataset(path, "w", format=kind) as file:
+        for name in AXES:
+            file.createDimension(name, lengths[name])
+            line = file.createVariable(name, "f8", (name,))
+            line[:] = along[name]
+            line.setncatts(own[name])
+        values = file.createVariable("vp", "f4", AXES)
+        values[:] = 2000.0
+        if mapping:
+            values.grid_mapping = mapping
+        file.createVariable("utm", "i4").setncatts(system)
+    return path
+
+
+@pytest.mark.parametrize("kind", ["NETCDF3_CLASSIC", "NETCDF4", "zarr"])
+def test_coordinates_of_a_projection_beside_a_grid_mapping_are_the_worlds(tmp_path: Path, kind: str) -> None:
+    name = f"a{'.zarr' if kind == 'zarr' else '.nc'}"
+    cf_file(tmp_path / name, kind)
+    found = describe(f"{name}:vp", tmp_path)
+    assert found.place == Place(World(), WKT)
+    assert (found.spacing, found.origin) == ((20.0,) * 3, (1000.0, 1000.0, 0.0))
+
+
+@pytest.mark.parametrize(
+    "stated",
+    [
+        {"mapping": ""},
+        {"mapping": "other"},
+        {"mapping": "utm: lat lon"},
+        {"names": {}},
+        {"names": {"easting": "projection_x_coordinate"}},
+        {"names": {"easting": "projection_y_coordinate", "northing": "projection_x_coordinate"}},
+        {"wkt": 'LOCAL_CS["a mine"]'},
+        {"wkt": 'GEOGCRS["WGS 84"]'},
+    ],
+)
+def test_coordinates_are_the_worlds_only_where_the_file_states_it(tmp_path: Path, stated: dict[str, Any]) -> None:
+    cf_file(tmp_path / "a.nc", "NETCDF4", **stated)
+    assert describe("a.nc:vp", tmp_path).place.world is None
+
+
+def test_the_extended_grid_mapping_of_cf(tmp_path: Path) -> None:
+    cf_file(tmp_path / "a.nc", "NETCDF4", "utm: easting northing other: lat lon")
+    assert describe("a.nc:vp", tmp_path).place == Place(World(), WKT)
+
+
+def test_a_system_without_a_place_is_told_as_it_is(tmp_path: Path) -> None:
+    """Neither local, nor in the system: read back, the coordinates give no place."""
+    path = write(tmp_path / "a.segy", Place(crs=CRS))
+    said = text(path)
+    assert "Coordinates are those of the model's grid; not known whether of the CRS\nCRS: EPSG:25832" in said
+    assert "local" not in said
+    assert "no place" not in said
+    found = describe("a.segy", tmp_path)
+    assert found.place == Place(crs=CRS, local=True)
+    assert dict(found.rows())["coordinates"] == "not known to be in the CRS, by the textual header"
+    assert lines_of_gathers(Place(crs=CRS)) == [
+        "Coordinates are those of the model's grid; not known whether of the CRS", "CRS: EPSG:25832"
+    ]  # fmt: skip
 
 
 def test_systems_in_hdf5_and_zarr_by_others(tmp_path: Path) -> None:

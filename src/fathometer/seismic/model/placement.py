@@ -30,12 +30,13 @@ class Placement:
         azimuth: degrees, of the x axis, clockwise from Y. first: m, X and Y of the first cell.
         mirrored: whether y points to the right of x, seen from above.
         world: of the files' local coordinates, where attributes give it; of CDP coordinates None.
-        local: the file says that its coordinates have no place in the world.
+        local: the file says that its coordinates have no place in the world, or are not known to have one.
     """
 
     def __init__(self, path: str, axes: str, grid: SurveyGrid, world: World | None = None, local: bool = False) -> None:
         names = axes.replace("z", "")
-        self.source = by_cdp(path) if world is None else f"{WORDS} of {path}"
+        of_world = "coordinates" if world == World() else WORDS  # such as CF states without these attributes
+        self.source = by_cdp(path) if world is None else f"{of_world} of {path}"
         self.world, self.local = world, local
         self.spacing = dict(zip(names, grid.spacing, strict=True))
         self._accuracy = dict(zip(names, grid.accuracy, strict=True))

@@ -79,7 +79,7 @@ class Place:
     Attributes:
         world: of its x and y; None: they are local, or what they are is not known.
         crs: name of the coordinate reference system, as the input has it; "": unknown.
-        local: the file says that its coordinates have no place in the world.
+        local: the file says that its coordinates have no place in the world, or are not known to have one.
         datum: name of the level that depths count from, as the input has it; "": unknown.
     """
 

@@ -47,7 +47,8 @@ from fathometer.storage.volumes.formats.dataset_key import choose_key
 from fathometer.storage.volumes.formats.hdf5_common import VERSIONS, close_read, describe, system_errors
 from fathometer.storage.volumes.formats.hdf5_files import check_complete, files_of_dataset
 from fathometer.storage.volumes.formats.hdf5_groups import coordinates_beside, unit_of_group
-from fathometer.storage.volumes.formats.place_metadata import mapped_crs, text_of, with_crs
+from fathometer.storage.volumes.formats.place_metadata import text_of
+from fathometer.storage.volumes.formats.reference_system import in_system
 from fathometer.storage.volumes.formats.wavelet import GROUP, WaveletSink, WaveletVolume, is_wavelet
 from fathometer.storage.volumes.levels import FOLDER, info_at
 from fathometer.storage.volumes.spot_check import SpotCheck
@@ -386,20 +387,12 @@ class Hdf5Volume(BlockReader):
             fills = check_complete(self._values, self.key)  # before a shape that depends on other files
             shape = check_shape(name, self._values.shape or ())
             attributes = dict(self._values.attrs)
-            info, stored = stated(name, shape, self._values.dtype, attributes, _dimensions(self._values, attributes))
-            info = replace(with_crs(info, self._crs()), fills=fills, unit=info.unit or unit_of_group(self._values))
+            dimensions = _dimensions(self._values, attributes)
+            info, stored = stated(name, shape, self._values.dtype, attributes, dimensions)
+            group = self._values.parent
+            info = in_system(info, attributes, lambda name: _attributes_in(group, name), group.attrs, dimensions)
+            info = replace(info, fills=fills, unit=info.unit or unit_of_group(self._values))
             super().__init__(path, info, stored)
-
-    def _crs(self) -> str:
-        """The name of the coordinate reference system."""
-        import h5py
-
-        group = self._values.parent
-
-        def attributes(name: str) -> Any:
-            return group[name].attrs if isinstance(group.get(name), h5py.Dataset) else None
-
-        return mapped_crs(self._values.attrs, attributes, group.attrs)
 
     def files(self) -> list[Path]:
         """Every file that metadata or values are read from, in a fixed order, each once; also one that is missing and
@@ -424,6 +417,13 @@ class Hdf5Volume(BlockReader):
 
     def close(self) -> None:
         close_read(self.path, self._file)
+
+
+def _attributes_in(group: Any, name: str) -> Any:
+    """Those of a dataset; None where there is none of that name."""
+    import h5py
+
+    return group[name].attrs if name and isinstance(group.get(name), h5py.Dataset) else None
 
 
 def _dimensions(values: Any, attributes: Mapping[str, Any]) -> list[Dimension]:

@@ -37,7 +37,8 @@ from fathometer.storage.volumes.formats.dataset_key import choose_key
 from fathometer.storage.volumes.formats.netcdf_file import NetcdfFile
 from fathometer.storage.volumes.formats.netcdf_header import DEFAULT_FILLS, Header, StoredVariable, header_of
 from fathometer.storage.volumes.formats.netcdf_output import NewVariable, PnetcdfOutput
-from fathometer.storage.volumes.formats.place_metadata import CRS, mapped_crs, place_attributes
+from fathometer.storage.volumes.formats.place_metadata import place_attributes
+from fathometer.storage.volumes.formats.reference_system import in_system
 from fathometer.storage.volumes.strategy import SHARED, Strategy
 
 if TYPE_CHECKING:
@@ -103,12 +104,14 @@ class NetcdfVolume(BlockReader):
         shape = check_shape(name, stored.shape)
         labels = stored.attributes.get("labels")
         names = {"labels": labels.split("\n")} if isinstance(labels, str) and labels else {}
-        crs = {CRS: mapped_crs(stored.attributes, lambda name: _attributes_in(header, name), header.attributes)}
         with reading(path):
             file = np.memmap(path, np.uint8, "r")
             dimensions = [_dimension(axis, variables, file) for axis in stored.dimensions]
             self._values = _array(stored, file)
-        info, arrangement = stated(name, shape, stored.dtype, {**stored.attributes, **names, **crs}, dimensions)
+        info, arrangement = stated(name, shape, stored.dtype, {**stored.attributes, **names}, dimensions)
+        info = in_system(
+            info, stored.attributes, lambda name: _attributes_in(header, name), header.attributes, dimensions
+        )
         default = (DEFAULT_FILLS[stored.dtype.str[1:]],) if stored.dtype.itemsize > 1 else ()
         super().__init__(path, replace(info, fills=info.fills or default), arrangement)
 

@@ -6,8 +6,7 @@
     crs              name of the coordinate reference system
     vertical_datum   name of the level that depths count from
 
-Of files by others the name of the system is taken from what CF, GDAL and rioxarray write: the variable that
-grid_mapping names, with crs_wkt, spatial_ref or epsg_code.
+What names the system in files by others: reference_system.py.
 """
 
 from __future__ import annotations
@@ -15,8 +14,7 @@ from __future__ import annotations
 import contextlib
 import math
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -24,14 +22,11 @@ import numpy as np
 from fathometer.base.errors import InputError, shortened
 from fathometer.base.formatting import number_of
 from fathometer.storage.traces.reference_system import tidy_crs
-from fathometer.storage.volumes.block import VolumeInfo
 from fathometer.storage.volumes.place import Place, World
 from fathometer.storage.volumes.survey_grid import FARTHEST
 
 ORIGIN, AZIMUTH, TRANSFORM, CRS, DATUM = "world_origin", "azimuth", "world_transform", "crs", "vertical_datum"
 NAMES = (ORIGIN, AZIMUTH, TRANSFORM, CRS, DATUM)
-CRS_NAMES = ("crs_wkt", "spatial_ref", "epsg_code", "epsg", "proj4", "proj4text", "proj4_params")
-MAPPING = "grid_mapping"
 TOLERANCE = 1e-8  # of a transform beside origin and azimuth, relative
 
 
@@ -98,38 +93,6 @@ def _turn(transform: list[float]) -> World:
             f"{TRANSFORM} {transform}: allowed: a shift and a turn by an azimuth: sin, -cos, X0, cos, sin, Y0"
         )
     return world
-
-
-def mapped_crs(attributes: Any, variable: Callable[[str], Any], of_file: Any) -> str:
-    """The name of the system in a file by others; "" where there is none.
-
-    Args:
-        attributes: of the volume. variable: the attributes of a variable by its name; None: there is none.
-        of_file: attributes of the file or group.
-    """
-    if text := tidy_crs(text_of(attributes.get(CRS))):
-        return text
-    named = text_of(attributes.get(MAPPING)).split(":")[0].split()
-    for source in (*(variable(name) for name in named[:1]), attributes, variable("crs"), variable("spatial_ref")):
-        if source is not None and (text := _system(source)):
-            return text
-    return tidy_crs(text_of(of_file.get(CRS))) or _system(of_file)
-
-
-def with_crs(info: VolumeInfo, crs: str) -> VolumeInfo:
-    """The same with the name of the system, where it has none."""
-    return info if info.place.crs or not crs else replace(info, place=replace(info.place, crs=crs))
-
-
-def _system(attributes: Any) -> str:
-    for name in CRS_NAMES:
-        value = attributes.get(name)
-        if value is None:
-            continue
-        text = tidy_crs(text_of(value) or str(np.asarray(value).reshape(-1)[0] if np.size(value) else ""))
-        if text:
-            return f"EPSG:{text}" if text.isdigit() else text
-    return ""
 
 
 def _numbers(attributes: Any, key: str, count: int) -> list[float]:

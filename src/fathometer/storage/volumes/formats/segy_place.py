@@ -18,6 +18,8 @@ from fathometer.storage.volumes.place import Place, World
 
 LOCAL = "Coordinates are local"  # a line of the textual header begins
 NO_WORLD = f"{LOCAL}: x and y of the model's grid, no place in the world"
+CELLS = f"{LOCAL}: numbers of the model's cells, not in the CRS"
+UNKNOWN = "Coordinates are those of the model's grid"  # beginning of a line: a system is known, they may be in another
 LINE = 76  # characters behind the number of a line
 Floats = NDArray[np.float64]
 
@@ -36,7 +38,7 @@ class TracePlaces:
         self._two, self.crosslines = len(axes) == 2, len(self._y)
         # Without a spacing, coordinates are numbers of cells, which no place in the world follows from.
         self._world = None if info.spacing is None else info.place.world
-        self._crs = info.place.crs
+        self._crs, self._cells = info.place.crs, info.spacing is None
         self.scalar = choose_scalar(path, self._values())
 
     def of(self, i: NDArray[np.int64], j: NDArray[np.int64]) -> tuple[Floats, Floats]:
@@ -64,7 +66,7 @@ class TracePlaces:
         """Lines of the textual header."""
         system = [f"CRS: {short_crs(self._crs, LINE - 5)}"] if self._crs else []
         if self._world is None:
-            return [NO_WORLD, *system, *self._corners()]
+            return [CELLS if self._cells and system else _without_world(self._crs), *system, *self._corners()]
         return [
             f"Coordinates are those of the world; azimuth of x: {self._world.azimuth:.10g} degrees",
             *_transform(self._world),
@@ -89,8 +91,18 @@ def lines_of_gathers(place: Place) -> list[str]:
     if place.world == World():
         return ["Coordinates are those of the world", *system]
     if place.world is None:
-        return [NO_WORLD, *system]
+        return [_without_world(place.crs), *system]
     return [f"{LOCAL}: x and y of the model's grid; in the world:", *_transform(place.world), *system]
+
+
+def _without_world(crs: str) -> str:
+    """The line of coordinates whose place in the world is not known."""
+    return f"{UNKNOWN}; not known whether of the CRS" if crs else NO_WORLD
+
+
+def says_no_place(text: str) -> bool:
+    """Whether a textual header says that coordinates are no places in the world, or not known to be."""
+    return any(f" {line}" in text for line in (LOCAL, UNKNOWN))
 
 
 def _transform(world: World) -> list[str]:

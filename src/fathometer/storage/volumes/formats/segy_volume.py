@@ -40,7 +40,7 @@ from fathometer.storage.volumes.formats.segy_encoding import (
     NO_UNIT,
     PARTS_OF_A_METRE,
 )
-from fathometer.storage.volumes.formats.segy_place import LOCAL
+from fathometer.storage.volumes.formats.segy_place import says_no_place
 from fathometer.storage.volumes.formats.segy_trace_places import PLACES, trace_places
 from fathometer.storage.volumes.place import Place
 from fathometer.storage.volumes.raw_array import RawArray
@@ -247,7 +247,7 @@ def _place(layout: Layout, text: str) -> Place:
     """What the textual header says of the place."""
     if layout.start < TEXT:
         return Place()
-    return Place(crs=crs_of_file(layout.path, layout.start), local=f" {LOCAL}" in text, datum=datum_of(text))
+    return Place(crs=crs_of_file(layout.path, layout.start), local=says_no_place(text), datum=datum_of(text))
 
 
 def grid_of(

@@ -49,7 +49,7 @@ from fathometer.storage.volumes.formats.axis_metadata import (
     stated,
 )
 from fathometer.storage.volumes.formats.dataset_key import choose_key
-from fathometer.storage.volumes.formats.place_metadata import mapped_crs, with_crs
+from fathometer.storage.volumes.formats.reference_system import in_system
 from fathometer.storage.volumes.levels import FOLDER, info_at
 from fathometer.storage.volumes.strategy import Strategy
 
@@ -301,13 +301,12 @@ class ZarrVolume(BlockReader):
             dtype = np.dtype(self._values.dtype)
             check_values(str(path), dtype)
             own = dict(self._values.attrs)
-            crs = mapped_crs(own, lambda name: _attributes_in(arrays, name), dict(node.attrs))
             dimensions = [_dimension(axis, arrays) for axis in _names(self._values)]
             name, shape = f"{path}:{self.key}" if self.key else str(path), check_shape(str(path), self._values.shape)
             with _system_errors():
                 info, stored = stated(name, shape, dtype, own, dimensions)
-            fills = (*info.fills, *_fills(self._values))
-            super().__init__(path, replace(with_crs(info, crs), fills=fills), stored)
+            info = in_system(info, own, lambda name: _attributes_in(arrays, name), dict(node.attrs), dimensions)
+            super().__init__(path, replace(info, fills=(*info.fills, *_fills(self._values))), stored)
             self._check_chunks()
 
     def _check_chunks(self) -> None:
