@@ -393,6 +393,29 @@ def test_numbers_of_lines_are_no_metres(tmp_path, label):
         assert volume.info.spacing == (10.0, 10.0)
 
 
+CELLS = 'the axis "{}" counts cells, and has no unit of length: its numbers are no metres'
+
+
+@pytest.mark.parametrize("label", ["level", "k", "Row no.", "x index", "nx"])
+def test_consecutive_numbers_of_cells_are_no_metres(tmp_path, label):
+    for first in (0, 1, 30):
+        cells = {label: first + np.arange(NX), "z": 12.5 * np.arange(NZ)}
+        with open_volume(hdf5_with(tmp_path, {}, cells), tmp_path) as volume:
+            assert (volume.info.spacing, volume.info.unplaced) == (None, CELLS.format(label))
+    with rsf_with(tmp_path, f'd2=1 d1=10 o2=0 label1="z" label2="{label}"') as volume:
+        assert volume.info.unplaced == CELLS.format(label)
+    with rsf_with(tmp_path, f'd2=1 d1=10 o2=0 label1="z" label2="{label}" unit2="m"') as volume:
+        assert volume.info.spacing == (1.0, 10.0)
+    with open_volume(hdf5_with(tmp_path, {}, {label: X, "z": 12.5 * np.arange(NZ)}), tmp_path) as volume:
+        assert volume.info.spacing == (10.0, 12.5)
+
+
+@pytest.mark.parametrize("label", ["x", "distance", "Depth level", "elevation"])
+def test_lengths_of_a_metre_stay_lengths(tmp_path, label):
+    with open_volume(hdf5_with(tmp_path, {}, {"y": X, label: np.arange(NZ)}), tmp_path) as volume:
+        assert (volume.info.spacing, volume.info.unplaced) == ((10.0, 1.0), "")
+
+
 @pytest.mark.parametrize("label", ["CMP", "midpoint", "CMP number", "cdp"])
 def test_midpoints_are_counts_like_cdps(tmp_path, label):
     with rsf_with(tmp_path, f'o1=0 d1=10 label1="Depth" label2="{label}"') as volume:
@@ -513,6 +536,40 @@ def test_datasets_beside_tell_the_axes_where_their_lengths_fit_one_order(tmp_pat
         assert volume.info.labels is None
 
 
+@pytest.mark.parametrize("axes", ["xz", "zx"])
+def test_members_of_an_archive_tell_the_axes_where_their_lengths_fit_one_order(tmp_path, axes):
+    values, z = TRUTH.values if axes == "xz" else TRUTH.values.T, 12.5 * np.arange(NZ)
+
+    def told(values, **beside):
+        np.savez(tmp_path / "v.npz", vp=values, **beside)
+        with open_volume("v.npz:vp", tmp_path) as volume:
+            np.testing.assert_array_equal(whole(volume), values)
+            return volume.info.labels, volume.info.spacing, volume.info.origin
+
+    spacing = (10.0, 12.5) if axes == "xz" else (12.5, 10.0)
+    origin = (100.0, 5.0) if axes == "xz" else (5.0, 100.0)
+    assert told(values, x=X + 100, depth=z + 5, dt=0.1) == (
+        tuple("x" if a == "x" else "depth" for a in axes),
+        spacing,
+        origin,
+    )
+    nothing = (None, None, None)
+    assert told(TRUTH.values[:NZ], x=X[:NZ], z=z) == nothing
+    assert told(values, x=X) == nothing
+    assert told(values, x=X, z=z[:-1]) == nothing
+    assert told(values, x=TRUTH.values, z=z) == nothing
+
+
+def test_a_member_that_falls_turns_the_axis_round(tmp_path):
+    np.savez(tmp_path / "v.npz", vp=TRUTH.values.T, x=X[::-1], z=12.5 * np.arange(NZ))
+    with open_volume("v.npz:vp", tmp_path) as volume:
+        np.testing.assert_array_equal(whole(volume), TRUTH.values.T[:, ::-1])
+        np.testing.assert_array_equal(volume.read((1, 1), (3, 4)), TRUTH.values.T[1:3, ::-1][:, 1:4])
+        for name in format_to_read(volume.path).reads:
+            with SharedVolume(volume, MPI.COMM_SELF, Strategy.of(name)) as shared:
+                np.testing.assert_array_equal(shared.read((1, 1), (3, 4)), volume.read((1, 1), (3, 4)))
+
+
 def test_coordinates_that_are_not_one_for_each_cell_are_told(tmp_path):
     h5py = pytest.importorskip("h5py")
     with h5py.File(tmp_path / "v.h5", "w") as file:
@@ -541,6 +598,38 @@ def test_an_attribute_says_that_an_array_is_column_major(tmp_path):
         np.testing.assert_array_equal(whole(volume), TRUTH.values)
     with pytest.raises(InputError, match='order: found "F" beside names of axes'):
         bare_hdf5(tmp_path, TRUTH.values.T, {"order": "F", "axes": "zx"})
+
+
+@pytest.mark.parametrize(
+    ("attributes", "words"),
+    [
+        ({"slope": 0.5, "intercept": 1500.0}, "slope = 0.5 and intercept = 1500"),
+        ({"Scale": [0.5], "offset": 0.0}, "Scale = 0.5"),
+        ({"gain": 2}, "gain = 2"),
+    ],
+)
+def test_packing_by_other_names_is_refused_of_integers_and_told_of_floats(tmp_path, attributes, words):
+    whole_numbers = TRUTH.values.astype("i2")
+    with pytest.raises(InputError, match=rf"v.h5:data/vp: found {words}, of integers; needed: scale_factor and add"):
+        bare_hdf5(tmp_path, whole_numbers, attributes)
+    with bare_hdf5(tmp_path, TRUTH.values, attributes) as volume:
+        assert f"{words}: not applied, values are taken as they are stored" in volume.info.notes
+    for others in (
+        {**attributes, "scale_factor": 1.0},
+        {"slope": 1.0, "intercept": 0, "scale": "log", "offset": [1, 2]},
+    ):
+        with bare_hdf5(tmp_path, whole_numbers, others) as volume:
+            assert not volume.info.notes
+            np.testing.assert_array_equal(whole(volume), whole_numbers)
+
+
+def test_packing_of_an_rsf_is_told(tmp_path):
+    with rsf_with(tmp_path, "scale_factor=0.1 add_offset=3000 slope=1 offset=none") as volume:
+        assert volume.info.notes == (
+            "scale_factor = 0.1 and add_offset = 3000: not applied, values are taken as they are stored",
+        )
+    with rsf_with(tmp_path, "scale_factor=1 d1=10") as volume:
+        assert not volume.info.notes
 
 
 def test_the_unit_of_values_of_a_group_or_file(tmp_path):

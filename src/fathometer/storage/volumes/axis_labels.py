@@ -32,6 +32,11 @@ COUNTED = (
     "midpoints",
     "trace",
 )  # words of numbers of lines, traces
+CELLS = (
+    *("level", "levels", "lev", "ilev", "layer", "layers", "index", "idx", "i", "j", "k", "ix", "iy", "iz"),
+    *("row", "rows", "column", "columns", "col", "cols", "cell", "cells", "node", "nodes", "sample", "samples"),
+    *("nx", "ny", "nz"),
+)  # words of numbers of cells, where these are consecutive
 NUMBER = ("number", "numbers", "no", "nr", "index", "id")  # words beside them
 VALUE_UNIT = ("units", "unit", "Units", "Unit", "UNITS", "UNIT")  # keys of the unit of values or coordinates
 NO_NAME = re.compile(r"(axis|dim|dimension|phony_dim|fakedim)_?\d+", re.IGNORECASE)  # given by libraries
@@ -148,6 +153,17 @@ def counted(label: str) -> bool:
     """
     words = re.sub(r"[^a-z]+", " ", re.sub(r"[(\[].*", "", label.lower())).split()
     return any(word in COUNTED for word in words) and all(word in COUNTED + NUMBER for word in words)
+
+
+def counts_cells(label: str) -> bool:
+    """Whether a label says that consecutive whole numbers along the axis are those of cells, if it has no unit.
+
+    >>> [counts_cells(label) for label in ("level", "k", "x index", "Row No.", "dim_0", "depth level", "z", "")]
+    [True, True, True, True, True, False, False, False]
+    """
+    words = re.sub(r"[^a-z]+", " ", re.sub(r"[(\[].*", "", label.lower())).split()
+    of_cells = any(word in CELLS for word in words) and all(word in (*CELLS, *NUMBER, "x", "y", "z") for word in words)
+    return of_cells or NO_NAME.fullmatch(label.strip()) is not None
 
 
 def one_way(label: str) -> bool:

@@ -16,6 +16,7 @@ from fathometer.storage.volumes.axis_labels import (
     TIME,
     axis_of,
     counted,
+    counts_cells,
     downward,
     nameless,
     one_way,
@@ -108,8 +109,10 @@ def _measured(axis: StatedAxis, found: PlacedAxis) -> PlacedAxis:
         and not (axis.units.strip() or unit_in(label))
     ):
         found = replace(found, note=f"{_named(label)} has no unit, and its steps of {found.step:g} are taken as m")
-    if not (axis.units.strip() or unit_in(label)) and counted(label):
-        why = f"{_named(label)} counts lines or traces, and has no unit of length: its numbers are no metres"
+    whole = found.step == 1.0 and (found.first or 0.0).is_integer()
+    if not (axis.units.strip() or unit_in(label)) and (counted(label) or (whole and counts_cells(label))):
+        what = "lines or traces" if counted(label) else "cells"
+        why = f"{_named(label)} counts {what}, and has no unit of length: its numbers are no metres"
     elif found.label == TIME and any(map(one_way, (label, axis.standard_name, axis.long_name))):
         why = f"{_named(label)} is of one-way time, which is half of two-way time"
     return replace(found, first=None, step=None, uneven="", unplaced=why) if why else found

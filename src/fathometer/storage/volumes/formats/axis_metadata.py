@@ -39,6 +39,11 @@ LONG_NAMES = ("long_name", "label")
 NO_PLACES = {"time", "crs", "spatial_ref", "band"}  # of the coordinates that xarray and GDAL name
 TITLES = ("standard_name", *LONG_NAMES)
 PACKING = (("scale_factor", 1.0), ("add_offset", 0.0))
+OTHER_PACKING = {
+    **dict.fromkeys(("slope", "scale", "scaling_factor", "gain"), 1.0),
+    **dict.fromkeys(("intercept", "offset", "bias"), 0.0),
+}  # by which others pack values, and what of them changes none; no convention fixes their meaning
+UNAPPLIED = ": not applied, values are taken as they are stored"
 VALID = ("valid_min", "valid_max", "valid_range")
 KNOWN = {
     name.lower(): name
@@ -175,6 +180,7 @@ def stated(
             *(axis.note for axis in axes if axis.note),
             *_unused_notes(dimensions, shape),
             *_auxiliary_notes(attributes, dimensions),
+            *_unapplied_notes(name, attributes, dtype),
             *step,
         ),
     )
@@ -220,6 +226,28 @@ def _auxiliary_notes(attributes: Mapping[str, Any], dimensions: Sequence[Dimensi
     known = {dimension.name for dimension in dimensions} | NO_PLACES
     names = [name for name in text_of(attributes.get("coordinates")).split() if name not in known]
     return [f"its auxiliary coordinates {listed(names)} are not used, and no place is taken from them"] if names else []
+
+
+def _unapplied_notes(name: str, attributes: Mapping[str, Any], dtype: np.dtype[Any]) -> list[str]:
+    """A note on packing by other names than those of PACKING. InputError where values are integers, and so packed.
+
+    name: see `stated`."""
+    words = "" if any(key in attributes for key, _ in PACKING) else unapplied(attributes, OTHER_PACKING)
+    if words and dtype.kind in "iu":
+        wanted = " and ".join(key for key, _ in PACKING)
+        raise InputError(f"{name}: found {words}, of integers; needed: {wanted}, by which alone values are unpacked")
+    return [words + UNAPPLIED] if words else []
+
+
+def unapplied(attributes: Mapping[str, Any], neutral: Mapping[str, float]) -> str:
+    """Those attributes of one number, other than the neutral one of their name in lower case, that are there."""
+    found = []
+    keys = {str(key).lower(): key for key in attributes}
+    for name, none in neutral.items():
+        number = np.asarray(attributes[keys[name]] if name in keys else none)
+        if number.dtype.kind in "fiu" and number.size == 1 and number.item() != none:
+            found.append(f"{keys[name]} = {number.item():g}")
+    return " and ".join(found)
 
 
 def _axes(

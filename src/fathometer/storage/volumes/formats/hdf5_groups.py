@@ -5,7 +5,6 @@ Conventions: NXdata of NeXus (signal, axes), and datasets that are called as axe
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -14,6 +13,7 @@ import numpy as np
 
 from fathometer.storage.volumes.axis_labels import VALUE_UNIT, axis_of, unit_of_values
 from fathometer.storage.volumes.formats.axis_metadata import Dimension, in_known_case, names_of_others
+from fathometer.storage.volumes.formats.coordinates_beside import names_by_length
 from fathometer.storage.volumes.formats.place_metadata import text_of
 
 # Arrays beside velocities, in a group whose unit is that of velocities.
@@ -31,25 +31,9 @@ def coordinates_beside(values: Any, attributes: Mapping[str, Any]) -> list[Dimen
         return [
             _dimension(name, lines[name]) if name in lines else Dimension("" if name == "." else name) for name in names
         ]
-    return _by_length(values, lines, [axis_of(name) for name in names_of_others(attributes, values.ndim)])
-
-
-def _by_length(values: Any, lines: Mapping[str, Any], order: list[str]) -> list[Dimension]:
-    """The datasets beside that are called as axes are, where their lengths fit one order of them alone.
-
-    order: of the axes as the dataset's attributes name them; empty: not at all.
-    """
-    named = {name: axis_of(name) for name in lines if lines[name].shape[0] in values.shape}
-    found = {axis: name for name, axis in named.items() if axis}
-    if len(found) != values.ndim or len([axis for axis in named.values() if axis]) != values.ndim:
-        return []
-    orders = [
-        axes
-        for axes in itertools.permutations(found)
-        if all(lines[found[axis]].shape == (n,) for axis, n in zip(axes, values.shape, strict=True))
-        and (not order or list(axes) == order)
-    ]
-    return [_dimension(found[axis], lines[found[axis]]) for axis in orders[0]] if len(orders) == 1 else []
+    lengths = {name: line.shape[0] for name, line in lines.items()}
+    order = [axis_of(name) for name in names_of_others(attributes, values.ndim)]
+    return [_dimension(name, lines[name]) for name in names_by_length(values.shape, lengths, order)]
 
 
 def _lines(values: Any, names: list[str]) -> dict[str, Any]:

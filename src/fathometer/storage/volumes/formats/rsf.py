@@ -8,6 +8,7 @@ Madagascar's "Guide to RSF file format" (ahay.org).
 
 from __future__ import annotations
 
+import contextlib
 import math
 import re
 from pathlib import Path
@@ -21,6 +22,7 @@ from fathometer.base.meant import did_you_mean
 from fathometer.storage.reading import readable, reading
 from fathometer.storage.volumes.axis_labels import TIME, VALUE_UNIT, axis_of, unit_of_axis, unit_of_values
 from fathometer.storage.volumes.block import BlockReader, VolumeInfo, check_shape
+from fathometer.storage.volumes.formats.axis_metadata import OTHER_PACKING, PACKING, UNAPPLIED, unapplied
 from fathometer.storage.volumes.formats.memory_map import MappedVolume
 from fathometer.storage.volumes.formats.place_metadata import place_of, rsf_lines
 from fathometer.storage.volumes.place import Place
@@ -142,7 +144,7 @@ def rsf_info(path: Path, values: dict[str, str]) -> tuple[VolumeInfo, Stored]:
         unplaced="; ".join(axis.unplaced for axis in axes if axis.unplaced),
         unclear="; ".join(axis.unclear for axis in axes if axis.unclear),
         place=_place(path, values),
-        notes=tuple(axis.note for axis in axes if axis.note),
+        notes=(*(axis.note for axis in axes if axis.note), *_unapplied_notes(values)),
         titles=(values["label"],) if values.get("label") else (),
     )
     return info, Stored(shape, flipped=tuple(axis.flipped for axis in axes))
@@ -162,6 +164,16 @@ def _stated_axis(path: Path, values: dict[str, str], number: int, cells: int) ->
         first = _number(path, values, f"o{number}", 0) * (factor or 1.0)
     positive = values.get(f"positive{number}", "")
     return StatedAxis(label, units=unit, positive=positive, first=first, step=step, cells=cells)
+
+
+def _unapplied_notes(values: dict[str, str]) -> list[str]:
+    """A note on keys of packing, which the format has not."""
+    neutral, numbers = {**dict(PACKING), **OTHER_PACKING}, {}
+    for key in values:
+        if key.lower() in neutral:
+            with contextlib.suppress(ValueError):
+                numbers[key] = float(values[key])
+    return [words + UNAPPLIED] if (words := unapplied(numbers, neutral)) else []
 
 
 def _place(path: Path, values: dict[str, str]) -> Place:
