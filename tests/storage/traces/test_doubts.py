@@ -55,6 +55,7 @@ CASES = {
     "time scalar": ({109: 90, 215: -3}, "the time scalar is -3, no power of ten: delays are divided by 3"),
     "no delay": ({109: -32768}, "the delay of 6 traces is -32768 ms (bytes 109-110), which hardly is one"),
     "weighting": ({169: 3}, "trace weighting factors 2^-N, N from 0 to 3: they are not applied"),
+    "unit of coordinates": ({89: 5}, "the unit of coordinates has code 5 (bytes 89-90), which no standard has"),
 }
 
 
@@ -79,10 +80,45 @@ def test_gains_that_differ(tmp_path: Path) -> None:
     assert "instrument gains differ between traces, 6 to 12 dB (bytes 121-122): they are not applied" in note
 
 
+OF_SAMPLES = {
+    "early gain": (
+        [{123: 0}, {123: 6}],
+        "initial gains differ between traces, 0 to 6 dB (bytes 123-124): they are not",
+    ),
+    "unit": ([{203: 1}, {203: 6}], "units of samples differ between traces, codes 1 to 6 (bytes 203-204): samples are"),
+    "transduction": (
+        [{207: 1, 211: 1}, {207: 3, 209: -1, 211: 1}],
+        "transduction constants differ between traces, 0.3 to 1 (bytes 205-210): they are not applied",
+    ),
+    "unit of transduction": (
+        [{207: 1, 211: 1}, {207: 1, 211: 2}],
+        "transduction units differ between traces, codes 1 to 2 (bytes 211-212): samples are taken as they are",
+    ),
+    "the same otherwise": ([{207: 1000, 209: -4, 203: 6}, {207: 100, 209: -3, 203: 6}], ""),
+}
+
+
+@pytest.mark.parametrize("case", OF_SAMPLES)
+def test_what_scales_samples_and_differs_between_traces(tmp_path: Path, case: str) -> None:
+    """Of the bytes from 203 on, where the file declares a revision that has them."""
+    (one, other), words = OF_SAMPLES[case]
+    path = written(tmp_path, {}, trace=[one, other, *[one] * 4])
+    notes = scan(path).notes
+    assert [words in note for note in notes] == [True] * bool(words)
+    assert [note in told for note, told in zip(notes, index_of(path).summary.notes, strict=True)] == [True] * len(notes)
+    data = bytearray(path.read_bytes())
+    data[3500:3502] = 0, 0
+    path.write_bytes(data)
+    assert bool(scan(path).notes) == (case == "early gain")
+    dead = written(tmp_path, {}, trace=[one, other | {29: 2}, *[one] * 4])
+    assert ["marked as dead" in note for note in scan(dead).notes] == [True]
+
+
 @pytest.mark.parametrize(
     "words",
     [
         {121: 12, 119: 2},  # one gain
+        {207: 3, 209: -2, 211: 1, 203: 6},  # one transduction, one unit
         {105: -4, 109: 4},  # a delay that makes the lag good
         {111: 0, 113: 48},
         {53: 150, 57: 160, 41: 150, 45: 160},  # datums at the surface

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -24,7 +25,30 @@ OF_LIVE = ("lag_a", "lag_b", "mute_end", *DATUMS, "correlated", "sweep")
 RANGED = (*OF_ALL, *OF_LIVE)
 SCALARS = ("coordinate_scalar", "elevation_scalar", "time_scalar")
 # Names of headers.FIELDS.
-WORDS = (*RANGED, *SCALARS, "gain", "data_use", "delay", "offset", "source_elevation", "receiver_elevation")
+OF_SAMPLES = {  # words that scale samples or name their unit: since which revision, and what is said where they differ
+    "gain": (0, "instrument gains differ between traces, {} to {} dB (bytes 121-122): they are not applied"),
+    "early_gain": (
+        0,
+        "instrument initial gains differ between traces, {} to {} dB (bytes 123-124): they are not applied",
+    ),
+    "unit": (
+        1,
+        "units of samples differ between traces, codes {} to {} (bytes 203-204): samples are taken as they are",
+    ),
+    "transduction": (1, "transduction constants differ between traces, {} to {} (bytes 205-210): they are not applied"),
+    "constant_unit": (
+        1,
+        "transduction units differ between traces, codes {} to {} (bytes 211-212): samples are taken as they are",
+    ),
+}
+CONSTANT = ("constant", "constant_power")  # of which "transduction" is made, mantissa and power of ten
+WORDS = (
+    *(*RANGED, *SCALARS, *(name for name in OF_SAMPLES if name != "transduction"), *CONSTANT),
+    *("data_use", "delay", "offset", "source_elevation", "receiver_elevation", "coordinate_units"),
+)
+UNITS = (0, 1, 2, 3, 4)  # codes of the coordinates' units
+MOST_POWER = 290  # of ten: with any mantissa of four bytes a float64 has it
+ROUNDED = 1e-9  # of transduction constants: as near ones are the same, with another mantissa
 POWERS = (0, 1, 10, 100, 1000, 10000)  # scalars of the standard, with either sign
 DEEPEST = 12_000.0  # m: farther from the datum lies no source and no receiver
 POLARITY = (3257, "i2")  # of the binary header: 1 or 2, what an increase of pressure or an upward movement is
@@ -53,8 +77,9 @@ class Doubts:
     ranges: dict[str, tuple[int, int]] = field(default_factory=dict)  # of words that are not 0 everywhere
     scalars: dict[str, set[int]] = field(default_factory=dict)
     spans: dict[str, tuple[float, float]] = field(default_factory=dict)  # "source_x" … "receiver_z", m
-    gains: tuple[int, int] | None = None  # dB, least and largest
+    of_samples: dict[str, tuple[float, float]] = field(default_factory=dict)  # least and largest
     marked: Counter[str] = field(default_factory=Counter)  # how many traces are for tests, or have no delay
+    units: set[int] = field(default_factory=set)  # codes of coordinates' units that no standard has
     places: PlaceDoubts = field(default_factory=PlaceDoubts)
 
     def add(
@@ -78,17 +103,21 @@ class Doubts:
             "time_scalar": np.where(live & (head["delay"] != 0), head["time_scalar"], 0)
         }
         scalars = {name: set(np.unique(values).astype(int).tolist()) for name, values in scaling.items()}
-        gains = head["gain"][live]
+        scaling_samples = {
+            name: (transduction(head) if name == "transduction" else head[name])[live] for name in OF_SAMPLES
+        }
+        units = np.unique(head["coordinate_units"][live]).astype(int).tolist()
         self.join(
             Doubts(
                 {name: found for name, found in ends.items() if found != (0, 0)},
                 {name: {value for value in found if abs(value) not in POWERS} for name, found in scalars.items()},
                 {name: (float(places[name].min()), float(places[name].max())) for name in PLACES if len(places[name])},
-                (int(gains.min()), int(gains.max())) if len(gains) else None,
+                {name: (values.min(), values.max()) for name, values in scaling_samples.items() if len(values)},
                 Counter(
                     test=int(np.count_nonzero(live & (head["data_use"] == TEST))),
                     delay=int(np.count_nonzero(live & (head["delay"] == NO_DELAY))),
                 ),
+                {code for code in units if code not in UNITS},
             )
         )
 
@@ -102,10 +131,11 @@ class Doubts:
         for what, (lowest, highest) in other.spans.items():
             before = self.spans.get(what, (np.inf, -np.inf))
             self.spans[what] = min(lowest, before[0]), max(highest, before[1])
-        if other.gains is not None:
-            mine = other.gains if self.gains is None else self.gains
-            self.gains = min(mine[0], other.gains[0]), max(mine[1], other.gains[1])
+        for name, (least, most) in other.of_samples.items():
+            own = self.of_samples.get(name, (least, most))
+            self.of_samples[name] = min(least, own[0]), max(most, own[1])
         self.marked.update(other.marked)
+        self.units |= other.units
         self.places.join(other.places)
 
     def notes(self, layout: Layout) -> list[str]:
@@ -125,6 +155,11 @@ class Doubts:
             for value in sorted(values):
                 done = f"{'divided' if value < 0 else 'multiplied'} by {abs(value)}"
                 notes.append(f"the {name.replace('_', ' ')} is {value}, no power of ten: {SCALED[name]} are {done}")
+        if self.units and any(any(ends) for name, ends in self.spans.items() if not name.endswith("z")):
+            codes = ", ".join(map(str, sorted(self.units)))
+            notes.append(
+                f"the unit of coordinates has code {codes} (bytes 89-90), which no standard has: taken as lengths"
+            )
         for what in POINTS:
             top, bottom = self.spans.get(f"{what}_z", (0.0, 0.0))
             if max(-top, bottom) > DEEPEST:
@@ -171,11 +206,11 @@ class Doubts:
     def _notes_on_records(self, layout: Layout) -> list[str]:
         """A line on each word that says how traces were recorded, where that matters."""
         notes = []
-        if self.gains is not None and self.gains[0] != self.gains[1]:
-            low, high = self.gains
-            notes.append(
-                f"instrument gains differ between traces, {low} to {high} dB (bytes 121-122): they are not applied"
-            )
+        revision = 0 if layout.kind == "SU" else layout.revision  # SU has other words there
+        for name, (since, words) in OF_SAMPLES.items():
+            low, high = self.of_samples.get(name, (0, 0))
+            if since <= revision and not math.isclose(low, high, rel_tol=ROUNDED):
+                notes.append(words.format(f"{low:.10g}", f"{high:.10g}"))
         if count := self.marked["test"]:
             notes.append(f"{number_of(count, 'trace')} are marked as tests (data use 2, bytes 35-36): used like others")
         of_traces = self.ranges.get("correlated", (0, 0))[1]
@@ -212,6 +247,12 @@ class Doubts:
             return any(max(map(abs, ends)) >= 1 for ends in spans.values())
         aside = all(low > spread or high < -spread for low, high in spans.values())
         return spread < WIDEST and aside and not self.places.confirmed(layout)
+
+
+def transduction(head: Mapping[str, NDArray[Any]]) -> NDArray[np.float64]:
+    """Transduction constants (n,) of traces, by which samples are to be multiplied."""
+    mantissa, power = (head[name].astype(np.float64) for name in CONSTANT)
+    return np.asarray(mantissa * 10.0 ** np.clip(power, -MOST_POWER, MOST_POWER))
 
 
 def interval_doubts(layout: Layout) -> list[str]:

@@ -51,6 +51,7 @@ FIELDS = MappingProxyType(
         "lag_b": (int(TraceField.LagTimeB), "i2"),
         "mute_end": (int(TraceField.MuteTimeEND), "i2"),
         "gain": (int(TraceField.InstrumentGainConstant), "i2"),
+        "early_gain": (int(TraceField.InstrumentInitialGain), "i2"),
         "correlated": (int(TraceField.Correlated), "i2"),
         "sweep": (int(TraceField.SweepLength), "i2"),
         "year": (int(TraceField.YearDataRecorded), "i2"),
@@ -61,6 +62,10 @@ FIELDS = MappingProxyType(
         "cdp_y": (int(TraceField.CDP_Y), "i4"),
         "inline": (int(TraceField.INLINE_3D), "i4"),
         "crossline": (int(TraceField.CROSSLINE_3D), "i4"),
+        "unit": (int(TraceField.TraceValueMeasurementUnit), "i2"),
+        "constant": (int(TraceField.TransductionConstantMantissa), "i4"),
+        "constant_power": (int(TraceField.TransductionConstantPower), "i2"),
+        "constant_unit": (int(TraceField.TransductionUnit), "i2"),
         "time_scalar": (int(TraceField.ScalarTraceHeader), "i2"),
     }
 )
