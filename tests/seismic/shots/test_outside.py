@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import struct
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from cli_support import INTERVAL, MIGRATE, MODEL, NX, SAMPLES, SPACING, here, survey, velocity
+from index_support import index_of
 
 from fathometer.report.records import read_record
 from fathometer.seismic.page.run_data import run_data_of
@@ -104,3 +106,42 @@ def test_a_spread_that_moves_off_the_model(folder: Path) -> None:
     assert table.ffid.tolist() == [1] * 5 + [2] * 2
     assert table.receiver[:, 0].tolist() == [100, 150, 200, 250, 300, 300, 350]
     assert json.loads((folder / "moving" / "run.json").read_text())["results"]["shots"]
+
+
+WRONG = {  # word of 16 bits by its first byte, four bytes in all traces: what the refusal has to name
+    "elevation scalar 0": (
+        {69: 0},
+        {41: 5152390},
+        " m with elevation scalar 0 (bytes 69-70): are elevations in m, and",
+    ),
+    "coordinate scalar": ({71: -32768}, {41: 5000}, "the coordinate scalar is -32768, no power of ten: coordinates"),
+    "unit": ({89: 7}, {41: 5000}, "the unit of coordinates has code 7 (bytes 89-90), which no standard has"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+@pytest.mark.parametrize("source", ["file", "index"])
+def test_refused_places_are_told_with_what_the_headers_have_against_them(
+    folder: Path, tmp_path: Path, case: str, source: str
+) -> None:
+    shorts, longs, words = WRONG[case]
+    data = bytearray((folder / "inside.segy").read_bytes())
+    length = 240 + 4 * SAMPLES
+    for head in range(3600, len(data), length):
+        for kind, values in (("h", shorts), ("i", longs)):
+            for byte, value in values.items():
+                struct.pack_into(f">{kind}", data, head + byte - 1, value)
+    (tmp_path / "wrong.segy").write_bytes(data)
+    np.save(tmp_path / "vp.npy", velocity())
+    path = tmp_path / "wrong.segy"
+    keys = MIGRATE | {"acquisition.gathers": str(path if source == "file" else index_of(path).path)}
+    refused = here("migrate", survey(tmp_path, keys))
+    assert refused.code == 2
+    assert "receivers lie outside the model; first: " in refused.err
+    [line] = refused.err.splitlines()
+    assert words in line
+    datum = {"time_migration.replacement_velocity": 2000.0, "time_migration.velocity": 2000.0}
+    refused = here("migrate-time", survey(tmp_path, keys | datum))
+    assert refused.code == 2
+    assert "[time_migration] datum: found 0 m, below a receiver of shot " in refused.err
+    assert words in refused.err.splitlines()[-1]

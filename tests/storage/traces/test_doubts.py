@@ -10,6 +10,7 @@ import pytest
 from index_support import index_of
 from segy_support import Bytes
 
+from fathometer.storage.traces.place_doubts import on_places
 from fathometer.storage.traces.segy import scan
 from fathometer.storage.volumes.formats.segy_volume import SegyVolume
 from fathometer.storage.volumes.volume import open_volume
@@ -38,7 +39,7 @@ CASES = {
         "the coordinate scalar is -32768, no power of ten: coordinates are divided by 32768",
     ),
     "three": ({69: 3}, "the elevation scalar is 3, no power of ten: depths and elevations are multiplied by 3"),
-    "far away": ({41: 5152390, 69: 0}, "receivers lie at z = -5152390 to -5152390 m: are elevations in m"),
+    "far away": ({41: 5152390, 69: 0}, "z = -5152390 to -5152390 m with elevation scalar 0 (bytes 69-70): are"),
     "total statics": ({103: -20}, "the headers hold total statics -20 to 0 ms: they are not applied"),
     "lags": (
         {105: 12, 107: -4},
@@ -58,6 +59,8 @@ CASES = {
     "unit of coordinates": ({89: 5}, "the unit of coordinates has code 5 (bytes 89-90), which no standard has"),
 }
 
+PLACED = ("no power of ten", "three", "far away", "unit of coordinates")  # those that speak against places
+
 
 @pytest.mark.parametrize("case", CASES)
 def test_each_is_one_note(tmp_path: Path, case: str) -> None:
@@ -67,6 +70,7 @@ def test_each_is_one_note(tmp_path: Path, case: str) -> None:
     assert len(scan(path).notes) == 1
     [told] = index_of(path).summary.notes
     assert words in told
+    assert bool(on_places([told])) == (case in PLACED)
 
 
 def test_statics_of_single_traces(tmp_path: Path) -> None:
@@ -189,6 +193,7 @@ def test_coordinates_that_may_be_degrees(tmp_path: Path, revision: tuple[int, in
     assert "all sources and receivers lie within 10 to 10.015 m along x and 50 to 50 m along y" in note
     assert "coordinates may be degrees, which are taken as metres" in note
     assert any(note in told for told in index_of(path).summary.notes)
+    assert on_places([note])
     assert scan(degrees(tmp_path, 30_000)).notes == ()  # 15 m
     assert scan(degrees(tmp_path, 30, y=950_000)).notes == ()  # no latitude
     assert scan(degrees(tmp_path, 0)).notes == ()
@@ -217,6 +222,7 @@ def test_a_measurement_system_that_is_none(tmp_path: Path, code: int, more: str)
         "taken as metres"
     )
     assert [told.endswith(note) for told in index_of(path).summary.notes] == [True]
+    assert on_places([note])
     volume = open_volume("a.segy:volume", tmp_path)
     assert isinstance(volume, SegyVolume)
     assert note in volume.notes

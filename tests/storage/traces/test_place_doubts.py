@@ -10,6 +10,7 @@ from index_support import index_of
 from segy_support import Bytes
 
 from fathometer.storage.index import chunk
+from fathometer.storage.traces.place_doubts import on_places
 from fathometer.storage.traces.segy import scan
 
 SHOTS, CHANNELS = 3, 12
@@ -32,6 +33,7 @@ def notes_of(path: Path) -> list[str]:
     """The notes of a scan, which are those of an index."""
     notes = list(scan(path).notes)
     assert [told.removeprefix(f"{path}: ") for told in index_of(path).summary.notes] == notes
+    assert on_places(notes) == tuple(notes)
     return notes
 
 

@@ -23,6 +23,7 @@ from fathometer.seismic.kirchhoff.velocities.velocities import Velocities, veloc
 from fathometer.seismic.model.earth import EarthFiles
 from fathometer.seismic.setup.unused_keys import unused_of_time_migration
 from fathometer.seismic.shots.acquisition import Acquisition, acquisition_of
+from fathometer.seismic.shots.inside import doubted
 from fathometer.seismic.shots.nothing_left import check_left
 from fathometer.seismic.shots.offsets import ALL, bins_of, check_bins, name_of, receivers_by_bin
 from fathometer.seismic.shots.place import place_of_run, unkept_notes
@@ -211,11 +212,12 @@ def time_layout(survey: Survey, ranks: int = 1, headers_only: bool = False) -> T
             f"{survey.path}: [time_migration] interval: found {grid.spacing[2]:g} s, of which the image has one "
             "sample; allowed with depth: two or more, by a smaller interval or a later end"
         )
-    _check_datum(survey, acquisition)
-    _check_start(survey, acquisition)
-    notes += _check_end(survey, acquisition, grid)
-    _check_shift(survey, acquisition, grid)
-    check_left(survey, acquisition)
+    with doubted(acquisition):
+        _check_datum(survey, acquisition)
+        _check_start(survey, acquisition)
+        notes += _check_end(survey, acquisition, grid)
+        _check_shift(survey, acquisition, grid)
+        check_left(survey, acquisition)
     notes += check_bins(survey, acquisition.shots)
     with ledger.phase("read model"):
         velocities = velocities_of(survey, grid, files)
@@ -234,8 +236,10 @@ def time_layout(survey: Survey, ranks: int = 1, headers_only: bool = False) -> T
         notes=notes,
         place=place,
     )
+    with doubted(acquisition):
+        reach_notes = _reach_notes(layout)
     more = (
-        _reach_notes(layout)
+        reach_notes
         + acquisition.notes
         + velocities.notes
         + _elevation_notes(survey, acquisition)

@@ -25,7 +25,7 @@ from fathometer.seismic.model.earth import EarthFiles
 from fathometer.seismic.setup.checks import check_every, check_steps
 from fathometer.seismic.setup.unused_keys import unused_of_migration, unused_of_modelling
 from fathometer.seismic.shots.acquisition import Acquisition, acquisition_of
-from fathometer.seismic.shots.inside import Box, check_below, other_places, within
+from fathometer.seismic.shots.inside import Box, check_below, doubted, other_places, within
 from fathometer.seismic.shots.modelled import acquisition_to_model
 from fathometer.seismic.shots.nothing_left import check_left
 from fathometer.seismic.shots.offsets import volumes_of
@@ -266,7 +266,8 @@ def survey_layout(survey: Survey, imaging: bool, headers_only: bool = False, ran
     """The layout of acoustic waves. Arguments as of `survey_headers`. Raises InputError for whatever is wrong."""
     found = survey_headers(survey, imaging, headers_only, ranks)
     if found.free_surface:
-        check_below(found.acquisition, found.files.grid.origin[2])
+        with doubted(found.acquisition):
+            check_below(found.acquisition, found.files.grid.origin[2])
     boundary = boundary_of(found.survey.propagation)
     grid, off_grid = padded(found.files.grid, found.acquisition, boundary, found.free_surface)
     # Halos serve to sample; whoever injects needs its own cells alone.
@@ -286,7 +287,8 @@ def survey_headers(survey: Survey, imaging: bool, headers_only: bool, ranks: int
         acquisition = acquisition_of(survey, files.dimension)
     bare = files.grid
     try:
-        acquisition = within(acquisition, Box.of(bare), survey.acquisition.outside == "drop")
+        with doubted(acquisition):
+            acquisition = within(acquisition, Box.of(bare), survey.acquisition.outside == "drop")
     except InputError as error:  # the notes say where the model's place comes from
         reasons = _other_orders(files, acquisition) or other_places(acquisition, Box.of(bare))
         raise InputError("; ".join((str(error), *reasons, *files.notes))) from None
@@ -295,7 +297,8 @@ def survey_headers(survey: Survey, imaging: bool, headers_only: bool, ranks: int
     place, notes = place_of_run(survey, files, acquisition, bare.two_dimensional)
     wavelet = wavelet_of(survey)
     if imaging:
-        check_left(survey, acquisition, wavelet)
+        with doubted(acquisition):
+            check_left(survey, acquisition, wavelet)
         notes += unkept_notes(survey, place) + unused_of_migration(survey)
     elif acquisition.recording is None:
         notes += unused_of_modelling(survey)

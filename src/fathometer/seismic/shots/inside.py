@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,6 +15,7 @@ from fathometer.seismic.shots.acquisition import Acquisition
 from fathometer.seismic.shots.gathers import point
 from fathometer.seismic.shots.selection import kept
 from fathometer.seismic.shots.shot import Shot, frozen
+from fathometer.storage.traces.place_doubts import on_places
 
 Positions = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
@@ -158,6 +160,15 @@ def other_places(acquisition: Acquisition, box: Box) -> tuple[str, ...]:
             if (most - least)[:2].max() > LEAST_SPREAD * (box.upper - box.lower)[:2].max():
                 return (words,)
     return ()
+
+
+@contextlib.contextmanager
+def doubted(acquisition: Acquisition) -> Iterator[None]:
+    """Adds to an InputError on places what the headers of the gathers have that speaks against these."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError("; ".join((str(error), *on_places(acquisition.notes)))) from None
 
 
 def check_below(acquisition: Acquisition, surface: float) -> None:

@@ -59,6 +59,7 @@ SHORT = 50e-6  # s: sample intervals below are hardly those of seismic data
 DEGREES = {"x": 180.0, "y": 90.0}  # largest magnitudes of longitudes and latitudes
 TOGETHER = 1.0  # m: no survey is smaller, and 1 degree is 111 km
 WIDEST = 10.0  # degrees: hardly a survey is larger
+MOST_NAMED = 3  # scalars
 TEST = 2  # data use
 NO_DELAY = -32768  # ms
 SHORT_MUTE = 100  # ms: shorter ones are of recorders that begin, not of a choice
@@ -110,7 +111,7 @@ class Doubts:
         self.join(
             Doubts(
                 {name: found for name, found in ends.items() if found != (0, 0)},
-                {name: {value for value in found if abs(value) not in POWERS} for name, found in scalars.items()},
+                scalars,
                 {name: (float(places[name].min()), float(places[name].max())) for name in PLACES if len(places[name])},
                 {name: (values.min(), values.max()) for name, values in scaling_samples.items() if len(values)},
                 Counter(
@@ -152,7 +153,7 @@ class Doubts:
         for name, values in self.scalars.items():
             if name == "time_scalar" and layout.revision < 1:  # it has no such word
                 continue
-            for value in sorted(values):
+            for value in sorted(value for value in values if abs(value) not in POWERS):
                 done = f"{'divided' if value < 0 else 'multiplied'} by {abs(value)}"
                 notes.append(f"the {name.replace('_', ' ')} is {value}, no power of ten: {SCALED[name]} are {done}")
         if self.units and any(any(ends) for name, ends in self.spans.items() if not name.endswith("z")):
@@ -163,9 +164,10 @@ class Doubts:
         for what in POINTS:
             top, bottom = self.spans.get(f"{what}_z", (0.0, 0.0))
             if max(-top, bottom) > DEEPEST:
+                scalars = ", ".join(map(str, sorted(self.scalars["elevation_scalar"])[:MOST_NAMED]))
                 notes.append(
-                    f"{what}s lie at z = {top:.8g} to {bottom:.8g} m: are elevations in m, and is the elevation scalar "
-                    "right?"
+                    f"{what}s lie at z = {top:.8g} to {bottom:.8g} m with elevation scalar {scalars} (bytes 69-70): "
+                    "are elevations in m, and is the elevation scalar right?"
                 )
         if self._degrees(layout):
             x, y = (self._span(axis) for axis in "xy")

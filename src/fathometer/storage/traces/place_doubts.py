@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,6 +21,12 @@ FAR = 1000.0  # extents of all places, by which one lies apart that is hardly me
 MIDDLE = (5, 95)  # percentiles between which the extent of all is taken
 AT_ONCE, MOST = 1 << 8, 1 << 14  # traces that are looked at: of those added at once, and of a file
 ROUNDED, SHARE = 2.0, 0.05  # m, and of the distance: by so much offsets may differ from it, as nominal ones do
+ON_PLACES = (  # words of the notes, of whatever module, that say why places may be wrong
+    *("the coordinate scalar is ", "the elevation scalar is ", "is the elevation scalar right?"),
+    *("the unit of coordinates has code ", "coordinates are declared as ", "coordinates may be degrees"),
+    *("lengths are in feet by the binary header", "lengths are taken as metres"),
+    *("stands for no place", "is that a place?", "contradict the distances of sources and receivers"),
+)
 
 Floats = NDArray[np.float64]
 
@@ -134,6 +140,11 @@ class PlaceDoubts:
             f"medians {np.median(offsets):.6g} and {np.median(distances):.6g} m: are coordinates and their scalar "
             "right?"
         ]
+
+
+def on_places(notes: Iterable[str]) -> tuple[str, ...]:
+    """Those of the notes on files that say why places may be wrong, for whoever refuses the places."""
+    return tuple(note for note in notes if any(words in note for words in ON_PLACES))
 
 
 def _differ(offsets: Floats, distances: Floats) -> NDArray[np.bool_]:
