@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from argparse import ArgumentTypeError
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,13 +14,18 @@ from cli_support import MIGRATE, MODEL
 from extreme_program import nested
 from ocean_inputs import BASE as OCEAN
 from ocean_inputs import ocean_values
+from paths import ROOT
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from reactive_flows import BASE as FLOW
 from reactive_flows import values as flow_values
 from time_survey_support import PATCH
 
+from fathometer.apps.atmosphere.atmosphere_file import AtmosphereFile
+from fathometer.apps.farm.farm_file import FarmFile
+from fathometer.apps.flow.flow_file import IncompressibleFile
 from fathometer.apps.ocean.ocean_file import OceanFile
+from fathometer.apps.plasma.plasma_file import PlasmaFile
 from fathometer.apps.reactive.chemistry.keys import ChemistryFile
 from fathometer.apps.reactive.flow_file import FlowFile
 from fathometer.base.errors import InputError
@@ -29,10 +35,16 @@ from fathometer.lab.recipes.recipe import Recipe
 from fathometer.lab.studies.study_file import Study
 from fathometer.seismic.survey import Survey, survey_of
 
-PHYSICAL = (Survey, OceanFile, FlowFile, ChemistryFile)
+PHYSICAL = (
+    *(Survey, OceanFile, FlowFile, ChemistryFile),
+    *(PlasmaFile, AtmosphereFile, IncompressibleFile, FarmFile),
+)
 OF_PROGRAMS = (Recipe, Study)  # most of their numbers are of any program, and have no unit here
 # Without an upper limit: what they may be is not for this program to say.
-FREE = {"ShotChoiceTable.ffid": "numbers that field records bear"}
+FREE = {
+    "ShotChoiceTable.ffid": "numbers that field records bear",
+    "GridTasks.values": "parameters of whatever program a farm runs",
+}
 SI = ("s", "m", "Hz", "bytes")
 
 
@@ -75,6 +87,15 @@ def limited(field: FieldInfo) -> bool:
     return all(
         has(constraints, Gt, Ge) and (kind is int or has(constraints, Lt, Le))
         for kind, constraints in numbers(field.annotation, list(field.metadata))
+    )
+
+
+def test_all_input_files_are_looked_at() -> None:
+    written = [
+        re.findall(r"^class (\w+)\(InputFile\)", path.read_text(), re.M) for path in (ROOT / "src").rglob("*.py")
+    ]
+    assert sorted(name for names in written for name in names) == sorted(
+        file.__name__ for file in (*PHYSICAL, *OF_PROGRAMS)
     )
 
 

@@ -34,8 +34,16 @@ LEVELS = {"a": [200.0, 100.0, 0.0], "b": [0.0, 0.5, 1.0]}
             "b: found values that fall",
         ),
         (
-            wave_values(levels={"a": [0.0, 9e4, 0.0, 0.0], "b": [0.0, 0.0, 0.5, 1.0]}),
-            "found 20000 Pa under 90000 Pa at interface 2, where 40000 Pa are at the ground",
+            wave_values(levels={"a": [0.0, 3e4, 0.0, 0.0], "b": [0.0, 0.0, 0.5, 1.0]}),
+            "found 20000 Pa under 30000 Pa at interface 2, where 40000 Pa are at the ground",
+        ),
+        (
+            wave_values(levels=LEVELS | {"a": [9e4, 100.0, 0.0]}),
+            "[levels] a: found [90000.0, 100.0, 0.0]; allowed: a list of 2 to 1001 numbers from -40000 to 40000 (Pa)",
+        ),
+        (
+            wave_values(levels=LEVELS | {"b": [0.0, 1.5, 1.0]}),
+            "[levels] b: found [0.0, 1.5, 1.0]; allowed: a list of 2 to 1001 numbers from 0 to 1",
         ),
         (wave_values(ground={"height": 100.0}), "height, radius: found one of them; needed: both, or none"),
         (wave_values(time={"end": 1.0, "step": 1000.0}), "86.4 steps of 1000 s; needed: a whole number of steps"),

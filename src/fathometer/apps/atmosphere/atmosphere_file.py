@@ -40,10 +40,21 @@ FOLDS = 43200.0  # s, in which the shortest waves are damped by e where the damp
 LEAST_FOLDS = DAY  # in which damping may make waves of n = 2, those of the whole planet, fall by e
 LONGEST_STEP = 51000.0  # s, over the truncation, where the step is left out
 WHOLE = 1e-9  # of a step, by which an interval may miss a whole number of them
+LEAST_SURFACE, MOST_SURFACE = 40000.0, 110000.0  # Pa: pressures at the ground that occur
 
 Kind = Literal["baroclinic-wave", "baroclinic-jet", "resting", "steady-zonal", "zonal", "rossby-haurwitz", "jet"]
 Days = Annotated[float, Ge(1e-6), Le(LONGEST)]
-Interfaces = Annotated[tuple[float, ...], Loose, MinLen(2), MaxLen(1001), Allowed("a list of numbers")]
+# Of all interfaces; whether they increase downward is looked at where both are known.
+Pressures = Annotated[
+    tuple[Annotated[float, Ge(-LEAST_SURFACE), Le(LEAST_SURFACE)], ...],
+    *(Loose, MinLen(2), MaxLen(1001)),
+    Allowed(f"a list of 2 to 1001 numbers from {-LEAST_SURFACE:g} to {LEAST_SURFACE:g}"),
+]
+Shares = Annotated[
+    tuple[Annotated[float, Ge(0), Le(1)], ...],
+    *(Loose, MinLen(2), MaxLen(1001)),
+    Allowed("a list of 2 to 1001 numbers from 0 to 1"),
+]
 
 
 def _left_alone(table: Table, names: Iterable[str], where: str) -> None:
@@ -90,8 +101,8 @@ class LevelTable(Table):
 
     table: Literal["cam26"] | None = key("26 levels of the Community Atmosphere Model", "", None)
     count: Annotated[int, Ge(2), Le(1000)] | None = key("so many of equal pressure, a = 0", "", None)
-    a: Interfaces | None = key("at the interfaces", "Pa", None)
-    b: Interfaces | None = key("at the interfaces; 1 at the ground", "", None)
+    a: Pressures | None = key("at the interfaces; 0 at the ground", "Pa", None)
+    b: Shares | None = key("at the interfaces; 0 at the top, 1 at the ground", "", None)
 
     @model_validator(mode="after")
     def _agree(self) -> Self:
@@ -113,7 +124,7 @@ class LevelTable(Table):
         if any(high < low for low, high in itertools.pairwise(self.b)):
             raise ValueError("b: found values that fall; needed: none less than the one above it")
         # Pressures have to increase under all surface pressures that occur.
-        for surface in (4e4, 1.1e5):
+        for surface in (LEAST_SURFACE, MOST_SURFACE):
             pressures = [a + b * surface for a, b in zip(self.a, self.b, strict=True)]
             for number, (low, high) in enumerate(itertools.pairwise(pressures)):
                 if not high > low:
