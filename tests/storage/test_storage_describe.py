@@ -8,6 +8,7 @@ import pytest
 import segyio
 from index_support import live
 from mpi4py import MPI
+from segy_support import Bytes
 
 from fathometer.base.errors import InputError
 from fathometer.pictures.file_picture import picture_of
@@ -54,6 +55,33 @@ def test_volume(written):
         "nan_count": 1,
         "infinite_count": 1,
     }
+
+
+@pytest.mark.parametrize(
+    ("values", "note", "row"),
+    [
+        ([0.0, -0.0, -0.0], "all values are 0 m/s", "0 to 0 m/s, mean 0 m/s"),
+        ([-0.0, -0.0, -0.0], "all values are 0 m/s", "0 to 0 m/s, mean 0 m/s"),
+        ([1500.0] * 3, "all values are 1500 m/s", "1500 to 1500 m/s, mean 1500 m/s"),
+        ([1500.0, np.nan, 1500.0], "all finite values are 1500 m/s", "1500 to 1500 m/s, mean 1500 m/s"),
+        ([1500.0, 1500.0, 1500.5], "", "1500 to 1500.5 m/s, mean 1500.17 m/s"),
+        ([np.nan] * 3, "", "none finite"),
+    ],
+)
+def test_values_that_are_all_the_same(tmp_path, values, note, row):
+    block = np.array(values, np.float32).reshape(1, 3)
+    info = VolumeInfo((1, 3), block.dtype, (25.0, 5.0), (0.0, 0.0), ("x", "z"), "m/s")
+    write_volume(tmp_path / "v.rsf", info, block, (0, 0), MPI.COMM_SELF)
+    said = describe("v.rsf", tmp_path)
+    assert said.notes == (note,) * bool(note)
+    assert dict(said.rows())["values"] == row
+
+
+def test_gathers_of_zeros(tmp_path):
+    path = Bytes(-np.zeros((3, 20)), every={9: 7, 73: 1000, 81: 1100}).write(tmp_path / "a.segy")
+    said = describe(str(path), tmp_path)
+    assert said.notes == ("all values are 0",)
+    assert dict(said.rows())["values"] == "0 to 0, mean 0"
 
 
 @pytest.mark.parametrize("slab", [1, 4, 5, 8, 12, 13, 100])

@@ -56,6 +56,12 @@ class ValueRange:
             text = f"{self.minimum:.6g} to {self.maximum:.6g}{unit}, mean {self.mean:.6g}{unit}"
         return [("values", text), ("NaN", f"{self.nan}"), ("infinite", f"{self.infinite}")]
 
+    def notes(self, unit: str | None = None) -> tuple[str, ...]:
+        """A note where all values are the same."""
+        if self.minimum is None or self.maximum is None:
+            return ()
+        return equal_notes("finite values" if self.nan or self.infinite else "values", self.minimum, self.maximum, unit)
+
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
         return {
@@ -280,6 +286,7 @@ def _describe_volume(volume: Volume, say: Say) -> VolumeDescription:
         read = sum(math.prod(extent(_box(info.shape, steps, number))) for number in range(0, count, every))
         notes += (f"{read} of {values} values were read, spread evenly: {stored} bytes of files hold few of them",)
     found = value_range(_told(volume, steps, range(0, count, every), say))
+    notes += found.notes(info.unit)
     notes += tuple(
         f"{reason}; a model or velocities from this file are refused"
         for reason in (info.unplaced, info.uneven)
@@ -318,6 +325,7 @@ def _describe_gathers(table: TraceTable) -> GathersDescription:
         decode_traces(layout, np.arange(first, min(first + step, layout.traces)))
         for first in range(0, layout.traces, step)
     )
+    values = value_range(chunks)
     return GathersDescription(
         path=table.path,
         format=f"{layout.named}, {layout.byte_order}",
@@ -333,8 +341,8 @@ def _describe_gathers(table: TraceTable) -> GathersDescription:
         source=_extents(table.source),
         receiver=_extents(table.receiver),
         offset=(float(offsets.min()), float(offsets.max())),
-        values=value_range(chunks),
-        notes=(*table.notes, *moving_sources(table)),
+        values=values,
+        notes=(*table.notes, *moving_sources(table), *values.notes()),
     )
 
 
@@ -382,7 +390,13 @@ def value_range(blocks: Iterable[NDArray[Any]]) -> ValueRange:
             finite += numbers.size
     if finite == 0:
         return ValueRange(None, None, None, nan, infinite)
-    return ValueRange(low, high, total / finite, nan, infinite)
+    return ValueRange(low + 0.0, high + 0.0, total / finite + 0.0, nan, infinite)  # -0 becomes 0
+
+
+def equal_notes(what: str, low: float, high: float, unit: str | None) -> tuple[str, ...]:
+    """A note where values from low to high are all the same: a model may be so, but a file that was not written is,
+    too."""
+    return (f"all {what} are {low + 0.0:.6g} {unit or ''}".rstrip(),) if low == high else ()
 
 
 def _extents(points: NDArray[np.float64]) -> tuple[tuple[float, float], ...]:

@@ -452,6 +452,26 @@ def test_the_command(tmp_path: Path, capsys: Any) -> None:
         assert (done.code, done.err) == (0, "")
 
 
+def test_a_model_that_is_the_same_everywhere_is_told(tmp_path: Path) -> None:
+    lines: list[str] = []
+    rules: dict[str, Any] = {"epsilon": rule_of("velocity:1500=0,3000=0.1"), "delta": Constant(0.0)}
+    prepare_volume(
+        PreparationRequest(rsf(tmp_path, np.full((5, 4), 1500.0)), tmp_path / "out.rsf", **rules), lines.append
+    )
+    assert [line.replace(f"{tmp_path}/", "") for line in lines if line.startswith("note: all ")] == [
+        "note: all values of out.rsf are 1500 m/s",
+        "note: all values of out-epsilon.rsf are 0",  # delta is asked to be one number
+    ]
+    lines.clear()
+    model = rsf(tmp_path, -np.zeros((5, 4)))
+    prepare_volume(PreparationRequest(model, tmp_path / "out.rsf", units="none"), lines.append)
+    assert any(line.endswith("from (0, 0) m, 0 to 0") for line in lines)
+    assert f"note: all values of {tmp_path / 'out.rsf'} are 0" in lines
+    lines.clear()
+    prepare_volume(PreparationRequest(rsf(tmp_path, velocities(5, 4)), tmp_path / "out.rsf"), lines.append)
+    assert not any(line.startswith("note: all ") for line in lines)
+
+
 def test_several_ranks_are_refused(tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OMPI_COMM_WORLD_SIZE", "2")
     monkeypatch.setenv("OMPI_COMM_WORLD_RANK", "0")

@@ -229,6 +229,34 @@ def test_units_of_other_properties(tmp_path):
         EarthFiles(survey(tmp_path, vp="v.rsf", epsilon=0.1, delta="delta.rsf"))
 
 
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "files"),
+    [
+        (0.0, 0.0, "{0}/epsilon.rsf and {0}/delta.rsf"),
+        (0.0, None, "{0}/epsilon.rsf"),
+        (0.1, 0.0, ""),
+        (0.1, None, ""),
+    ],
+)
+def test_files_of_zeros_are_told(tmp_path, epsilon, delta, files):
+    """By their headers the run is VTI; delta = None: the number 0."""
+    WRITERS["rsf"](tmp_path, TRUTH, Stated("xz"))
+    text = (tmp_path / "v.rsf").read_text()
+    keys = {}
+    for name, value in {"epsilon": epsilon, "delta": delta}.items():
+        if value is not None:
+            (0 * VALUES + value).tofile(tmp_path / f"{name}.bin")
+            (tmp_path / f"{name}.rsf").write_text(text.replace("v.bin", f"{name}.bin").replace('unit="m/s"', 'unit=""'))
+            keys[name] = f"{name}.rsf"
+    opened = EarthFiles(survey(tmp_path, vp="v.rsf", **keys))
+    assert not opened.isotropic
+    words = (
+        f"[model] epsilon, delta: all values of {files.format(tmp_path)} are 0: the equation of VTI media is computed"
+    )
+    assert [words in note for note in earth(opened).notes if "VTI" in note] == [True] * bool(files)
+    assert not any("VTI" in note for note in earth(EarthFiles(survey(tmp_path, vp="v.rsf", epsilon=0))).notes)
+
+
 def test_epsilon_that_may_be_in_per_cent(tmp_path):
     WRITERS["rsf"](tmp_path, TRUTH, Stated("xz"))
     text = (tmp_path / "v.rsf").read_text()

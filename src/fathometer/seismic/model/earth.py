@@ -249,9 +249,21 @@ class EarthFiles:
             note for name, file in files.items() for note in per_cent_note(f"[model] {name}", file, largest[name])
         )
 
+    def zeros_notes(self, largest: Mapping[str, float]) -> tuple[str, ...]:
+        """A note where files of epsilon and delta hold zeros alone: headers, by which the equation is chosen, do not
+        say that the medium is isotropic. largest: as of `per_cent_notes`."""
+        if any(largest.values()):
+            return ()
+        files = " and ".join(str(volume.path) for name, volume in self._volumes.items() if name in largest)
+        return (
+            f"[model] epsilon, delta: all values of {files} are 0: the equation of VTI media is computed, which takes "
+            "more memory and time and rounds more; with both keys left out it is that of isotropic media",
+        )
+
     @property
     def isotropic(self) -> bool:
-        """Whether neither epsilon nor delta is given (or both are the number 0)."""
+        """Whether neither epsilon nor delta is given (or both are the number 0). Files are VTI, whatever their values,
+        which a plan may not have."""
         return not any(isinstance(v, str) or v != 0 for v in (self._keys.epsilon, self._keys.delta))
 
     def read(self, grid: Grid, block: Decomposition, radius: int, comm: MPI.Intracomm) -> Earth:
@@ -268,7 +280,8 @@ class EarthFiles:
         self.check_order(comm)
         weak = None
         if not self.isotropic:
-            notes += self.per_cent_notes(checks.thomsen(arrays["epsilon"], arrays["delta"]))
+            largest = checks.thomsen(arrays["epsilon"], arrays["delta"])
+            notes += self.per_cent_notes(largest) + self.zeros_notes(largest)
             weak = checks.weak_epsilon(arrays["epsilon"], arrays["delta"], self._keys.on_weak_epsilon)
         arrays = self._strengthened(arrays)
         vp, epsilon, delta = arrays["vp"], arrays.get("epsilon"), arrays.get("delta")

@@ -39,6 +39,7 @@ from fathometer.seismic.model.prepare.plan import PreparationPlan
 from fathometer.seismic.model.prepare.request import PreparationRequest, holds_no_place
 from fathometer.seismic.model.prepare.thomsen import Constant, Given, Rule, check_well_posed, rock
 from fathometer.storage import atomic
+from fathometer.storage.describe import equal_notes
 from fathometer.storage.volumes.place import Place
 from fathometer.storage.volumes.registry import require_replaceable
 from fathometer.storage.volumes.strategy import Strategy
@@ -122,8 +123,11 @@ def prepare_model(request: PreparationRequest, source: Source, say: Callable[[st
         )
         block = properties[name].reshape(info.shape)
         write_volume(path, info, block, [0] * block.ndim, MPI.COMM_SELF, strategy)
-        low, high = properties[name].min(), properties[name].max()
+        low, high = (float(end) + 0.0 for end in (properties[name].min(), properties[name].max()))  # -0 becomes 0
         say(f"{path}: {_description(plan.result)}, {low:g} to {high:g} {unit}".rstrip())
+        if name == "model" or not isinstance(getattr(request, name), Constant):  # which asks for one value
+            for note in equal_notes(f"values of {path}", low, high, unit):
+                say(f"note: {note}")
     return files
 
 
