@@ -118,6 +118,13 @@ def test_what_scales_samples_and_differs_between_traces(tmp_path: Path, case: st
     assert ["marked as dead" in note for note in scan(dead).notes] == [True]
 
 
+def test_words_of_su_are_others(tmp_path: Path) -> None:
+    """There the number of traces stands where the standard has the transduction constant."""
+    trace = [{29: 1, 117: 4000, 205: n, 209: 7 * n} for n in range(6)]
+    path = Bytes(np.ones((6, 20)), every=PLACES, trace=trace, su=True).write(tmp_path / "a.su")
+    assert scan(path).notes == ()
+
+
 @pytest.mark.parametrize(
     "words",
     [
