@@ -94,7 +94,7 @@ def test_places_that_are_dropped_are_told(tmp_path, trace, words):
 def test_places_that_are_not_there_or_a_grid_are_no_matter(tmp_path):
     for trace in ({}, {n: {181: 0} for n in range(TRACES)}, {n: {181: 10 * (TRACES - n)} for n in range(TRACES)}):
         line(tmp_path, trace)
-        assert describe("v.segy", tmp_path).notes == ()
+        assert describe("v.segy", tmp_path).notes == ("all values are 2000",)
 
 
 def test_a_line_in_another_order_than_its_places_is_refused(tmp_path):
