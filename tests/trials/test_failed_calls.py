@@ -329,6 +329,15 @@ def test_results_of_runs_in_steps_are_not_lost(trials: Trials, name: str) -> Non
     assert trials.survive(name, at, errno.ENOSPC) == ""
 
 
+def test_a_field_that_cannot_be_closed_after_it_was_read_for_the_page(trials: Trials) -> None:
+    """HDF5 crashed when it tried again, and the run with it."""
+    name = "reactive"
+    require(name)
+    calls = trials.whole(name).calls
+    at = max(at for at, call in enumerate(calls, 1) if call.startswith("close out/fields/pH-0000.h5"))
+    assert trials.survive(name, at, errno.EIO) == ""
+
+
 @pytest.mark.parametrize("number", [1, 2])
 def test_what_hdf5_cannot_write_while_it_closes_a_file_is_told(trials: Trials, number: int) -> None:
     """The library cannot raise that: it printed a traceback, and the run went on, or ended without a word."""

@@ -34,6 +34,7 @@ from fathometer.storage.probe import HDF5, probe_together
 from fathometer.storage.reading import decoding, reading
 from fathometer.storage.volumes.block import VolumeInfo
 from fathometer.storage.volumes.formats.hdf5 import DATASET
+from fathometer.storage.volumes.formats.hdf5_common import file_to_read
 from fathometer.storage.volumes.formats.netcdf_output import Boxes
 from fathometer.storage.volumes.strategy import WAVELET, Strategy
 from fathometer.storage.volumes.volume import write_volume
@@ -188,12 +189,10 @@ class VolumeSeries(FieldSeries):
         return self.written[-1:] == [time]
 
     def _check(self, paths: Sequence[Path]) -> None:
-        import h5py
-
         probe_together(paths, HDF5, "HDF5")
         for path in paths:
-            with reading(path), decoding(path, "is damaged"):
-                h5py.File(path, "r").close()
+            with reading(path), decoding(path, "is damaged"), file_to_read(path):
+                pass
 
     def _tidy(self) -> None:
         """Of an earlier run the volumes that its description names; of this one those of later times, which it has

@@ -11,6 +11,7 @@ from fathometer.apps.ocean.grid import Floats
 from fathometer.storage.datasets.reader import DatasetFile
 from fathometer.storage.reading import reading
 from fathometer.storage.volumes.formats.hdf5 import is_hdf5
+from fathometer.storage.volumes.formats.hdf5_common import file_to_read
 from fathometer.storage.volumes.volume import split_reference
 
 
@@ -50,7 +51,7 @@ def only_array(reference: str) -> str:
 def _arrays_of_hdf5(path: Path) -> list[str]:
     import h5py
 
-    with reading(path), h5py.File(path) as file:
+    with reading(path), file_to_read(path) as file:
         return [name for name, one in file.items() if isinstance(one, h5py.Dataset) and one.ndim > 1]
 
 
@@ -65,10 +66,8 @@ def _of_classic(path: Path, key: str | None, axis: int) -> tuple[Any, Any] | Non
 
 
 def _of_hdf5(path: Path, key: str | None, axis: int) -> tuple[Any, Any] | None:
-    import h5py
-
     name = key or only_array(str(path))
-    with reading(path), h5py.File(path) as file:
+    with reading(path), file_to_read(path) as file:
         array = file.get(name)
         if array is None or array.ndim <= axis or not array.dims[axis].keys():
             return None

@@ -14,6 +14,7 @@ from fathometer.base.errors import InputError
 from fathometer.storage.probe import HDF5, probe_together
 from fathometer.storage.reading import decoding, readable, reading
 from fathometer.storage.volumes.formats.hdf5 import DATASET
+from fathometer.storage.volumes.formats.hdf5_common import file_to_read
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,12 +53,10 @@ def read_section(path: Path, shape: Sequence[int], section: Section) -> npt.NDAr
 
     Raises InputError where the file cannot be read or has other cells than `shape` (x, y, z).
     """
-    import h5py
-
     box = [slice(None)] * 3
     box[section.across] = slice(section.place, section.place + 1)
     readable(path)
-    with reading(path), decoding(path, "is not a readable field"), h5py.File(path, "r") as file:
+    with reading(path), decoding(path, "is not a readable field"), file_to_read(path) as file:
         dataset = file[DATASET]
         if tuple(dataset.shape) == tuple(shape)[::-1]:
             values = dataset[tuple(box[::-1])].transpose(2, 1, 0)

@@ -44,7 +44,13 @@ from fathometer.storage.volumes.formats.axis_metadata import (
     stated,
 )
 from fathometer.storage.volumes.formats.dataset_key import choose_key
-from fathometer.storage.volumes.formats.hdf5_common import VERSIONS, close_read, describe, system_errors
+from fathometer.storage.volumes.formats.hdf5_common import (
+    VERSIONS,
+    close_read,
+    describe,
+    file_to_read,
+    system_errors,
+)
 from fathometer.storage.volumes.formats.hdf5_files import check_complete, files_of_dataset
 from fathometer.storage.volumes.formats.hdf5_groups import coordinates_beside, unit_of_group
 from fathometer.storage.volumes.formats.place_metadata import text_of
@@ -278,7 +284,6 @@ class Hdf5Sink:
 
     def close(self) -> None:
         """Collective. Close the file; where ranks share it, some of what is in it is compared with what was written."""
-        import h5py
 
         with collective_errors(self._comm), atomic.writing(self._path), system_errors(), ledger.io():
             if self._shared:
@@ -289,8 +294,7 @@ class Hdf5Sink:
                 self._file.close()
                 os.truncate(self._part, size)
         if self._shared:
-            # The library crashes later on a file that it opened itself and could not close.
-            with system_errors(), self._part.open("rb") as opened, h5py.File(opened, "r") as file:
+            with system_errors(), file_to_read(self._part) as file:
                 for level, check in enumerate(self._spot_checks):
                     check.verify(partial(_value_at, file[_name(level)]))
         if self.compression is not None and self._comm.rank == 0:

@@ -77,6 +77,15 @@ def _keep_unraisable(told: sys.UnraisableHookArgs) -> None:
 sys.excepthook, sys.unraisablehook = _tell_uncaught, _keep_unraisable
 
 
+@contextlib.contextmanager
+def file_to_read(path: Path) -> Iterator[Any]:
+    """An open file. Python opens it: the library crashes later on a file that it opened itself and could not close."""
+    import h5py
+
+    with path.open("rb") as opened, h5py.File(opened, "r") as file:
+        yield file
+
+
 def close_read(path: Path, file: Any) -> None:
     """Close a file that was read. Raises InputError where that fails; the object stays then, which must not end."""
     try:

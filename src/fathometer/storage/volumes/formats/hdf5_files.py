@@ -22,6 +22,7 @@ from fathometer.base.meant import file_meant
 from fathometer.storage.probe import HDF5, probe_together
 from fathometer.storage.reading import decoding
 from fathometer.storage.volumes.formats.axis_metadata import declared_fills
+from fathometer.storage.volumes.formats.hdf5_common import file_to_read
 
 MOST = 100_000  # files of a dataset, and links on the way to one: more go in circles
 
@@ -86,7 +87,6 @@ def _walk(dataset: Any, key: str) -> Iterator[tuple[Place, Any, list[Place]]]:
     """The datasets that the values of one come from, itself first, and the links to them, each once: where it is, the
     dataset, open until the next one is asked for, and where it leads on. The dataset is None for a link, and, with no
     lead, where the file or the dataset is missing."""
-    import h5py
 
     first = Path(os.fsdecode(dataset.file.filename)), key
     waiting = _sources_of(dataset, first[0])
@@ -99,15 +99,12 @@ def _walk(dataset: Any, key: str) -> Iterator[tuple[Place, Any, list[Place]]]:
         done.add(place)
         if len(done) > MOST:
             raise _in_circles(path, name)
-        holder = None
-        if path.is_file():
-            with contextlib.suppress(OSError):  # such a source counts as missing
-                holder = h5py.File(path, "r")
-        if holder is None:
-            yield place, None, []
-            continue
-        with holder:
-            part, leads = _leads(holder, path, name)
+        with contextlib.ExitStack() as stack:
+            holder = None
+            if path.is_file():
+                with contextlib.suppress(OSError):  # such a source counts as missing
+                    holder = stack.enter_context(file_to_read(path))
+            part, leads = (None, []) if holder is None else _leads(holder, path, name)
             yield place, part, leads
             waiting += leads
 
@@ -177,7 +174,7 @@ def _check_sources(dataset: Any, name: str, path: Path) -> None:
             if not target.is_file() or "%" in source.dset_name:
                 continue
             what = f"{name}: a part of its values is missing: {target}"
-            with decoding(what, "is not a readable HDF5 file"), h5py.File(target, "r") as holder:
+            with decoding(what, "is not a readable HDF5 file"), file_to_read(target) as holder:
                 found = holder.get(source.dset_name)
                 shape = getattr(found, "shape", None)
             if shape is None:
