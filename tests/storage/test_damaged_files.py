@@ -248,7 +248,8 @@ def test_most_of_an_empty_volume_is_not_read(tmp_path, monkeypatch):
     description = describe(f"{tmp_path}/a.h5", Path(), say=read.append)
     assert (description.values.minimum, description.values.maximum) == (7.0, 7.0)
     assert description.values.nan > 1000
-    note, fill = description.notes
+    note, same, fill = description.notes
+    assert same == "all finite values that were read are 7"
     assert fill == "counted as NaN, where -1 stands for missing data"
     assert "of 1000000000000 values were read, spread evenly" in note
     assert int(note.split()[0]) <= 2 * describing.SAMPLED_VALUES

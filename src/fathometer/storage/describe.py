@@ -56,11 +56,12 @@ class ValueRange:
             text = f"{self.minimum:.6g} to {self.maximum:.6g}{unit}, mean {self.mean:.6g}{unit}"
         return [("values", text), ("NaN", f"{self.nan}"), ("infinite", f"{self.infinite}")]
 
-    def notes(self, unit: str | None = None) -> tuple[str, ...]:
-        """A note where all values are the same."""
+    def notes(self, unit: str | None = None, sampled: bool = False) -> tuple[str, ...]:
+        """A note where all values are the same; sampled: not all of them were read."""
         if self.minimum is None or self.maximum is None:
             return ()
-        return equal_notes("finite values" if self.nan or self.infinite else "values", self.minimum, self.maximum, unit)
+        finite, some = "finite " * bool(self.nan or self.infinite), " that were read" * sampled
+        return equal_notes(f"{finite}values{some}", self.minimum, self.maximum, unit)
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -286,7 +287,7 @@ def _describe_volume(volume: Volume, say: Say) -> VolumeDescription:
         read = sum(math.prod(extent(_box(info.shape, steps, number))) for number in range(0, count, every))
         notes += (f"{read} of {values} values were read, spread evenly: {stored} bytes of files hold few of them",)
     found = value_range(_told(volume, steps, range(0, count, every), say))
-    notes += found.notes(info.unit)
+    notes += found.notes(info.unit, sparse)
     notes += tuple(
         f"{reason}; a model or velocities from this file are refused"
         for reason in (info.unplaced, info.uneven)
