@@ -48,8 +48,8 @@ test: setup ## all tests at reduced sizes (ARGS=tests/test_x.py chooses)
 verify: dev $(STAMPS)/verify-packages $(STAMPS)/verify-dependencies ## the verifications at full size
 	@FATHOMETER_FULL=1 $(RUN) pytest -q -m verify $(ARGS)
 
-trials: setup ## kills, failed calls, fuzzed inputs, set-ups in bare roots, which alone take most of an hour
-	@$(RUN) pytest -q -m trials $(ARGS)
+trials: setup ## kills, failed calls, fuzzed inputs, set-ups in bare roots: one to two hours
+	@$(RUN) pytest -q $(TWO_FILES) -m trials $(ARGS)
 
 # The kernels' own tests, and those that use all tilings, layers, points and encodings; at the sizes of `make test`.
 SANITIZED := tests/native/test_kernels.py tests/native/test_not_a_number.py tests/runs/test_exact.py \
