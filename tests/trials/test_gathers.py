@@ -1,6 +1,6 @@
-"""Random traps in gathers: delays, lengths, spikes and loud traces; the image is that of the traces put right by hand.
+"""Random traps in gathers: delays, lengths, spikes, loud traces alone and side by side.
 
-New seeds each time, printed.
+The image is that of the traces put right by hand. New seeds each time, printed.
 """
 
 from __future__ import annotations
@@ -43,6 +43,16 @@ def write(path: Path, ffid: int, source: float, traces: np.ndarray, delays: np.n
     path.write_bytes(data)
 
 
+def side_by_side(rng: np.random.Generator, source: float) -> list[int]:
+    """Four to eight channels, two others of the shot nearer to its source and two farther from it than all of these."""
+    while True:
+        rows = rng.integers(len(RECEIVERS) - 8) + np.arange(rng.integers(4, 9))
+        away = np.abs(RECEIVERS[:, 0] - source)
+        others = np.delete(away, rows)
+        if min((others < away[rows].min()).sum(), (others > away[rows].max()).sum()) >= 2:
+            return [int(row) for row in rows]
+
+
 def image(folder: Path, name: str, files: str) -> np.ndarray:
     keys = MIGRATE | {"acquisition.gathers": files, "output.directory": name}
     done = here("migrate", survey(folder, keys, f"{name}.toml"))
@@ -71,9 +81,10 @@ def test_the_image_is_that_of_the_traces_put_right(tmp_path: Path, number: int) 
             own = traces[row, delay : delay + length]
             cut[row, : len(own)] = own
             whole[row, delay : delay + len(own)] = own
-        for row in bad:
+        together = rng.random() < 0.3
+        for row in side_by_side(rng, source) if together else bad:
             whole[row] = 0
-            if rng.random() < 0.5:
+            if rng.random() < 0.5 and not together:
                 cut[row, int(rng.integers(length))] = 10.0 ** rng.uniform(3.5, 12) * np.abs(traces).max()
             else:
                 cut[row] *= 10.0 ** rng.uniform(4.5, 8)

@@ -33,13 +33,22 @@ HDF5 = """
 import os, sys, mpi4py
 mpi4py.rc.initialize = False
 import h5py
+NAMES = "values", "wavelet", "levels", "crs", "spatial_ref", "!", "~"  # that readers look for, and ends of an order
 access = h5py.h5p.create(h5py.h5p.FILE_ACCESS)
 access.set_sieve_buf_size(256)  # a value of a dataset shall not take 64 KiB
 def look(path):
     with h5py.File(h5py.h5f.open(os.fsencode(path), h5py.h5f.ACC_RDONLY, access)) as file:
         found = [file]
-        file.visititems(lambda name, item: found.append(item))
+        try:
+            file.visititems(lambda name, item: found.append(item))
+        except Exception:
+            pass
         for item in found:
+            for name in NAMES if isinstance(item, h5py.Group) else ():
+                try:
+                    item.get(name)
+                except Exception:
+                    pass
             names = []
             try:
                 names = list(item.attrs)

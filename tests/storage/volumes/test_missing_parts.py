@@ -1,6 +1,7 @@
 """Parts of a volume that are missing are refused by name, or read as NaN where the file declares a fill value: never as
 zeros. What a part is instead of a file, such as a pipe, keeps nobody waiting."""
 
+import json
 import os
 import signal
 import socket
@@ -220,6 +221,18 @@ def test_a_chunk_that_is_missing(tmp_path, version, shards):
         place.unlink()
         place.symlink_to("/dev/zero")
         refused("v.zarr", f"{place.name}: is not a file")
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_more_chunks_than_can_be_counted(tmp_path, version):
+    """Of a damaged shape: neither time nor memory is taken for them."""
+    zarr = pytest.importorskip("zarr")
+    zarr.create_array("v.zarr", data=VALUES, chunks=(2, 5), zarr_format=version)
+    head = tmp_path / "v.zarr" / (".zarray" if version == 2 else "zarr.json")
+    shape = [VALUES.shape[0], 1 << 50]
+    head.write_text(json.dumps(json.loads(head.read_text()) | {"shape": shape}))
+    chunks = -(-shape[0] // 2) * -(-shape[1] // 5)
+    refused("v.zarr", f"no such file; {chunks - 6} of {chunks} chunks are missing")
 
 
 def test_chunks_of_zeros_within_a_shard_are_zeros():

@@ -316,10 +316,17 @@ class ZarrVolume(BlockReader):
         values, folder = self._values, self.path / (self.key or "")
         there = {file.relative_to(folder).as_posix() for file in _files_below(folder)}
         counts = [-(-n // m) for n, m in zip(values.shape, values.shards or values.chunks, strict=True)]
-        places = itertools.product(*map(range, counts))
-        without = (key for place in places if (key := values.metadata.encode_chunk_key(place)) not in there)
-        if first := next(without, None):
-            missing = f"{1 + sum(1 for _ in without)} of {math.prod(counts)} chunks are missing"
+        key_of = values.metadata.encode_chunk_key
+        # One more than can be there: a damaged shape may have more than can be counted.
+        numbers = np.unravel_index(np.arange(min(math.prod(counts), len(there) + 1)), counts)
+        places = zip(*(number.tolist() for number in numbers), strict=True)
+        if first := next((key for place in places if (key := key_of(place)) not in there), None):
+            named = [(name, tuple(map(int, re.findall(r"\d+", name)[-len(counts) :]))) for name in there]
+            present = sum(
+                len(place) == len(counts) and all(map(int.__lt__, place, counts)) and key_of(place) == name
+                for name, place in named
+            )
+            missing = f"{math.prod(counts) - present} of {math.prod(counts)} chunks are missing"
             raise InputError(
                 f"{folder / first}: no such file; {missing}, and would be read as zeros (zeros that are meant "
                 "are stored with write_empty_chunks of zarr)"
