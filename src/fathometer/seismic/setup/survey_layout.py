@@ -265,6 +265,9 @@ class SurveyLayout(SurveyHeaders):
 def survey_layout(survey: Survey, imaging: bool, headers_only: bool = False, ranks: int = 1) -> SurveyLayout:
     """The layout of acoustic waves. Arguments as of `survey_headers`. Raises InputError for whatever is wrong."""
     found = survey_headers(survey, imaging, headers_only, ranks)
+    if not imaging and found.acquisition.recording is None:
+        notes = found.acquisition.notes + unused_of_modelling(survey)
+        found = replace(found, acquisition=replace(found.acquisition, notes=notes))
     if found.free_surface:
         with doubted(found.acquisition):
             check_below(found.acquisition, found.files.grid.origin[2])
@@ -300,8 +303,6 @@ def survey_headers(survey: Survey, imaging: bool, headers_only: bool, ranks: int
         with doubted(acquisition):
             check_left(survey, acquisition, wavelet)
         notes += unkept_notes(survey, place) + unused_of_migration(survey)
-    elif acquisition.recording is None:
-        notes += unused_of_modelling(survey)
     acquisition = replace(acquisition, notes=files.notes + notes_of(wavelet) + acquisition.notes + notes)
     return SurveyHeaders(survey, files, acquisition, wavelet, imaging, place)
 

@@ -29,8 +29,8 @@ def unused_of_migration(survey: Survey) -> tuple[str, ...]:
 
 
 def unused_of_modelling(survey: Survey) -> tuple[str, ...]:
-    """A note on a vertical datum where a modelling writes traces alone, which hold none."""
-    if survey.output.vertical_datum is None or survey.propagation.physics == "elastic":
+    """A note on a vertical datum where a modelling writes traces alone, which hold none: of acoustic waves."""
+    if survey.output.vertical_datum is None:
         return ()
     return ("[output] vertical_datum: without effect: a modelling writes no image",)
 
