@@ -6,17 +6,16 @@ New seeds each time, printed.
 from __future__ import annotations
 
 import random
-import struct
 from pathlib import Path
 
 import numpy as np
 import pytest
-from cli_support import INTERVAL, MIGRATE, RECEIVERS, here, inputs, survey
+from cli_support import INTERVAL, MIGRATE, RECEIVERS, inputs, survey
+from delayed_gathers import image, write
 from index_support import index_of
 
 from fathometer.seismic.shots.acquisition import acquisition_of
 from fathometer.seismic.survey import load_survey
-from fathometer.storage.traces.segy import GatherWriter
 
 pytestmark = pytest.mark.trials
 COUNT = 4
@@ -39,24 +38,6 @@ def at(pulses: np.ndarray, times: np.ndarray) -> np.ndarray:
     return np.asarray(
         (pulses[:, :, 1:2] * np.exp(-((late / 0.014) ** 2)) * np.cos(pulses[:, :, 2:] * late)).sum(axis=1)
     )
-
-
-def write(path: Path, ffid: int, source: float, traces: np.ndarray, delays: np.ndarray, scalar: int) -> None:
-    """One shot whose samples begin at delays (receivers,), in units of 1 ms over the scalar."""
-    with GatherWriter(path, traces.shape[1], INTERVAL, len(RECEIVERS)) as writer:
-        writer.write(0, ffid, (source, 0.0, 20.0), RECEIVERS, traces.astype(np.float32))
-    data = bytearray(path.read_bytes())
-    for trace, delay in enumerate(delays.tolist()):
-        head = 3600 + trace * (240 + 4 * traces.shape[1])
-        struct.pack_into(">h", data, head + 108, delay)
-        struct.pack_into(">h", data, head + 214, -scalar)
-    path.write_bytes(data)
-
-
-def image(folder: Path, name: str, files: str) -> np.ndarray:
-    done = here("migrate", survey(folder, MIGRATE | {"acquisition.gathers": files, "output.directory": name}))
-    assert done.code == 0, done.err
-    return np.fromfile(folder / name / "image.rsf@", np.float32)
 
 
 @pytest.mark.parametrize("number", range(COUNT))

@@ -6,15 +6,13 @@ The image is that of the traces put right by hand. New seeds each time, printed.
 from __future__ import annotations
 
 import random
-import struct
 from pathlib import Path
 
 import numpy as np
 import pytest
-from cli_support import INTERVAL, MIGRATE, RECEIVERS, SAMPLES, here, inputs, survey
+from cli_support import INTERVAL, RECEIVERS, SAMPLES, inputs
+from delayed_gathers import image, write
 from index_support import index_of
-
-from fathometer.storage.traces.segy import GatherWriter
 
 pytestmark = pytest.mark.trials
 COUNT = 12
@@ -32,17 +30,6 @@ def gathers(rng: np.random.Generator, sources: list[float]) -> list[np.ndarray]:
     return made
 
 
-def write(path: Path, ffid: int, source: float, traces: np.ndarray, delays: np.ndarray) -> None:
-    """One shot, of samples that begin at delays (receivers,), in samples."""
-    with GatherWriter(path, traces.shape[1], INTERVAL, len(RECEIVERS)) as writer:
-        writer.write(0, ffid, (source, 0.0, 20.0), RECEIVERS, traces)
-    data = bytearray(path.read_bytes())
-    for trace, delay in enumerate(delays):
-        where = 3600 + trace * (240 + 4 * traces.shape[1]) + 108
-        struct.pack_into(">h", data, where, round(1000 * INTERVAL * int(delay)))
-    path.write_bytes(data)
-
-
 def side_by_side(rng: np.random.Generator, source: float) -> list[int]:
     """Four to eight channels, two others of the shot nearer to its source and two farther from it than all of these."""
     while True:
@@ -51,13 +38,6 @@ def side_by_side(rng: np.random.Generator, source: float) -> list[int]:
         others = np.delete(away, rows)
         if min((others < away[rows].min()).sum(), (others > away[rows].max()).sum()) >= 2:
             return [int(row) for row in rows]
-
-
-def image(folder: Path, name: str, files: str) -> np.ndarray:
-    keys = MIGRATE | {"acquisition.gathers": files, "output.directory": name}
-    done = here("migrate", survey(folder, keys, f"{name}.toml"))
-    assert done.code == 0, done.err
-    return np.fromfile(folder / name / "image.rsf@", np.float32)
 
 
 @pytest.mark.parametrize("number", range(COUNT))
@@ -90,7 +70,7 @@ def test_the_image_is_that_of_the_traces_put_right(tmp_path: Path, number: int) 
                 cut[row] *= 10.0 ** rng.uniform(4.5, 8)
         truths.append((ffid, source, whole))
         end = max(end, int(delays.max()) + length)
-        write(wrong / f"{ffid}.segy", ffid, source, cut, delays)
+        write(wrong / f"{ffid}.segy", ffid, source, cut, np.round(1000 * INTERVAL * delays).astype(int))
     for ffid, source, whole in truths:
         write(right / f"{ffid}.segy", ffid, source, whole[:, :end], np.zeros(len(RECEIVERS), int))
     index_of(*sorted(wrong.glob("*.segy")))

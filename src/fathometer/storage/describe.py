@@ -397,7 +397,7 @@ def value_range(blocks: Iterable[NDArray[Any]]) -> ValueRange:
 def equal_notes(what: str, low: float, high: float, unit: str | None) -> tuple[str, ...]:
     """A note where values from low to high are all the same: a model may be so, but a file that was not written is,
     too."""
-    return (f"all {what} are {low + 0.0:.6g} {unit or ''}".rstrip(),) if low == high else ()
+    return (f"all {what} are {low:.6g} {unit or ''}".rstrip(),) if low == high else ()
 
 
 def _extents(points: NDArray[np.float64]) -> tuple[tuple[float, float], ...]:

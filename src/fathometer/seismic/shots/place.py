@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 from fathometer.seismic.model.earth import EarthFiles
 from fathometer.seismic.model.placement import world_of_keys
 from fathometer.seismic.shots.acquisition import Acquisition
 from fathometer.seismic.survey import Survey
 from fathometer.storage.traces.reference_system import code_of, crs_of_file
-from fathometer.storage.volumes.place import Place, World
-
-WITHOUT_ATTRIBUTES = ".npy"  # holds values alone
+from fathometer.storage.volumes.place import Place, World, holds_no_place
 
 
 def place_of_run(
@@ -39,7 +38,7 @@ def place_of_run(
 
 def unkept_notes(survey: Survey, place: Place) -> tuple[str, ...]:
     """A note where the format of the image cannot hold what is known of its place."""
-    if not (place or place.datum) or not survey.output.image.lower().endswith(WITHOUT_ATTRIBUTES):
+    if not (place or place.datum) or not holds_no_place(Path(survey.output.image)):
         return ()
     what = "origin, azimuth and crs are" if place else "vertical_datum is"
     return (f"[output] image: {survey.output.image} holds no place: {what} not in it",)

@@ -188,8 +188,8 @@ def _limits_of_group(
         others = _neighbours(some, len(order))
         fits = sound[others].max(axis=1, initial=0.0)  # of the sound ones beside it
         fits = np.where((fits > 0) & ~loud[order][some], fits, known[some])
-        around = sound[_neighbours(some, len(order), WIDE)] if len(some) else np.zeros((0, 1))
-        fits = np.where(fits > 0, fits, _middle(around))
+        left = np.flatnonzero(fits <= 0)
+        fits[left] = _middle(sound[_neighbours(some[left], len(order), WIDE)])
         fits = np.where(fits > 0, fits, np.median(high[others], axis=1))
         limits[order[some]] = np.where(low[some] > SPIKE * fits, fits, np.maximum(low[some], fits))
     return limits

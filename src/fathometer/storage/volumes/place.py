@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -102,3 +103,8 @@ class Place:
             "crs": self.crs or None,
             "vertical_datum": self.datum or None,
         }
+
+
+def holds_no_place(output: Path) -> bool:
+    """Whether the format of a volume, by its suffix, holds values alone and cannot say where these lie."""
+    return output.suffix.lower() == ".npy"

@@ -36,11 +36,11 @@ from fathometer.seismic.model.prepare import regridding
 from fathometer.seismic.model.prepare.anisotropy import GivenParameter, given_parameters, within_limits
 from fathometer.seismic.model.prepare.input_volume import InputVolume, times
 from fathometer.seismic.model.prepare.plan import PreparationPlan
-from fathometer.seismic.model.prepare.request import PreparationRequest, holds_no_place
+from fathometer.seismic.model.prepare.request import PreparationRequest
 from fathometer.seismic.model.prepare.thomsen import Constant, Given, Rule, check_well_posed, rock
 from fathometer.storage import atomic
 from fathometer.storage.describe import equal_notes
-from fathometer.storage.volumes.place import Place
+from fathometer.storage.volumes.place import Place, holds_no_place
 from fathometer.storage.volumes.registry import require_replaceable
 from fathometer.storage.volumes.strategy import Strategy
 from fathometer.storage.volumes.volume import open_volume, write_volume

@@ -17,7 +17,7 @@ from fathometer.seismic.model.limits import CELLS, velocity_range
 from fathometer.seismic.model.means import SLOWNESS_SQUARED
 from fathometer.seismic.model.placement import WORDS, Placement, placement_of, unused_places
 from fathometer.seismic.model.prepare.extent import along
-from fathometer.seismic.model.prepare.request import PreparationRequest, holds_no_place
+from fathometer.seismic.model.prepare.request import PreparationRequest
 from fathometer.seismic.model.velocity_units import (
     OTHERS,
     fitting_units,
@@ -28,7 +28,7 @@ from fathometer.seismic.model.velocity_units import (
     units_of,
 )
 from fathometer.storage.volumes.formats.segy_volume import SegyVolume
-from fathometer.storage.volumes.place import EAST, Place, World
+from fathometer.storage.volumes.place import EAST, Place, World, holds_no_place
 from fathometer.storage.volumes.volume import Volume
 
 NOT_FINITE = "not finite"

@@ -17,11 +17,6 @@ _EXTENT, _THOMSEN = "fathometer.seismic.model.prepare.extent", "fathometer.seism
 _rule = read_by(_THOMSEN, "rule_of")
 
 
-def holds_no_place(output: Path) -> bool:
-    """Whether the format of a result cannot hold where it lies in the world."""
-    return output.suffix.lower() == ".npy"
-
-
 @dataclass(frozen=True)
 class PreparationRequest:
     """Parameters of the preparation of a model.

@@ -284,7 +284,6 @@ class Hdf5Sink:
 
     def close(self) -> None:
         """Collective. Close the file; where ranks share it, some of what is in it is compared with what was written."""
-
         with collective_errors(self._comm), atomic.writing(self._path), system_errors(), ledger.io():
             if self._shared:
                 self._file.close()

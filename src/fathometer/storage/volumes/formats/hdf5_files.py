@@ -87,7 +87,6 @@ def _walk(dataset: Any, key: str) -> Iterator[tuple[Place, Any, list[Place]]]:
     """The datasets that the values of one come from, itself first, and the links to them, each once: where it is, the
     dataset, open until the next one is asked for, and where it leads on. The dataset is None for a link, and, with no
     lead, where the file or the dataset is missing."""
-
     first = Path(os.fsdecode(dataset.file.filename)), key
     waiting = _sources_of(dataset, first[0])
     yield first, dataset, waiting
