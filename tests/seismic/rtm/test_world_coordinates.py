@@ -297,6 +297,11 @@ def test_what_the_result_cannot_keep_is_not_said_to_be_kept(folder: Path, capsys
     said = run(capsys, "prepare", folder / "vp.segy", "--input-spacing", "20,15,10", "-o", folder / "own.npy").err
     assert "holds no place: origin, azimuth and crs are not in it" in said
     assert "the result keeps" not in said
+    place = Place(datum="MSL")
+    info = VolumeInfo(SHAPE, np.dtype(np.float32), (*SPACING, DZ), (0.0, 0.0, 0.0), ("x", "y", "z"), "m/s", place=place)
+    write_volume(folder / "vp.h5", info, velocity(), (0, 0, 0), MPI.COMM_SELF)
+    said = run(capsys, "prepare", folder / "vp.h5", "-o", folder / "own.npy").err
+    assert "own.npy holds no place: vertical_datum is not in it" in said
 
 
 @pytest.mark.parametrize("stated", [True, False])

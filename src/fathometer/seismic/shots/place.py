@@ -10,7 +10,7 @@ from fathometer.seismic.model.placement import world_of_keys
 from fathometer.seismic.shots.acquisition import Acquisition
 from fathometer.seismic.survey import Survey
 from fathometer.storage.traces.reference_system import code_of, crs_of_file
-from fathometer.storage.volumes.place import Place, World, holds_no_place
+from fathometer.storage.volumes.place import Place, World
 
 
 def place_of_run(
@@ -38,10 +38,8 @@ def place_of_run(
 
 def unkept_notes(survey: Survey, place: Place) -> tuple[str, ...]:
     """A note where the format of the image cannot hold what is known of its place."""
-    if not (place or place.datum) or not holds_no_place(Path(survey.output.image)):
-        return ()
-    what = "origin, azimuth and crs are" if place else "vertical_datum is"
-    return (f"[output] image: {survey.output.image} holds no place: {what} not in it",)
+    lost = place.lost_in(Path(survey.output.image))
+    return (f"[output] image: {lost}",) if lost else ()
 
 
 def _crs_of(acquisition: Acquisition) -> str:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fathometer.base.formatting import listed
 from fathometer.storage.volumes.survey_grid import SurveyGrid
 
 EAST = 90.0  # degrees: azimuth of an x axis along X
@@ -92,6 +93,13 @@ class Place:
     def __bool__(self) -> bool:
         """Whether anything is known of x and y."""
         return self.world is not None or bool(self.crs)
+
+    def lost_in(self, output: Path) -> str:
+        """What is said of a volume whose format cannot hold what is known here; "" where nothing is lost."""
+        lost = [*(("origin", "azimuth", "crs") if self else ()), *(("vertical_datum",) if self.datum else ())]
+        if not lost or not holds_no_place(output):
+            return ""
+        return f"{output} holds no place: {listed(lost)} {'are' if len(lost) > 1 else 'is'} not in it"
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON; SI units in the keys, but degrees."""

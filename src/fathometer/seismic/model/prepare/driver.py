@@ -40,7 +40,7 @@ from fathometer.seismic.model.prepare.request import PreparationRequest
 from fathometer.seismic.model.prepare.thomsen import Constant, Given, Rule, check_well_posed, rock
 from fathometer.storage import atomic
 from fathometer.storage.describe import equal_notes
-from fathometer.storage.volumes.place import Place, holds_no_place
+from fathometer.storage.volumes.place import Place
 from fathometer.storage.volumes.registry import require_replaceable
 from fathometer.storage.volumes.strategy import Strategy
 from fathometer.storage.volumes.volume import open_volume, write_volume
@@ -166,8 +166,8 @@ def _prepared(
     say(f"{request.model}: {_description(source.grid)}")
     for note in source.notes:
         say(f"note: {note}")
-    if source.place and holds_no_place(request.output):
-        say(f"note: {request.output} holds no place: origin, azimuth and crs are not in it")
+    if lost := source.place.lost_in(request.output):
+        say(f"note: {lost}")
     plan = PreparationPlan(request, source.grid)
     plan.require_memory(source.itemsize)
     told = len(source.notes)
