@@ -94,7 +94,8 @@ def test_many_kills(tmp_path, command):
             kill(one, number)
         done = finish(process)
         assert gone(path)
-        assert done.code in (0, 1, 75, 130, 137, -signal.SIGKILL), done.err
+        # By the signal itself where it came before the program takes it, or after the command, while Python ends.
+        assert done.code in (0, 1, 75, 130, 137, -number), done.err
         assert not any(word in done.err for word in ("Traceback", "defect", "damaged", "missing")), done.err
         how = "--resume"
         if done.code == 0:
