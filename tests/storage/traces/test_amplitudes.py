@@ -278,6 +278,19 @@ def test_the_same_loud_channels_of_all_shots() -> None:
     assert found(away, peaks, shots) == bad.tolist()
 
 
+@pytest.mark.parametrize("reach", [41, 30], ids=["all", "nearer"])
+def test_loud_traces_of_a_shot_that_is_weaker_than_the_others(reach: int) -> None:
+    """Beside theirs, all of its traces are weak; the loud ones are louder than theirs. reach: traces of the others,
+    which need not have the distances of the loud ones."""
+    shots = np.r_[np.zeros(41, int), np.repeat([1, 2], reach)]
+    away = np.r_[offsets(41), np.tile(offsets(reach), 2)]
+    for weak in (0.05, 1e-3):
+        peaks = np.where(shots == 0, weak, 1.0) * 50.0 / away
+        bad = np.arange(32, 38)
+        peaks[bad] *= 1e6
+        assert found(away, peaks, shots) == bad.tolist()
+
+
 def test_some_sound_traces_of_a_shot_that_is_else_too_weak() -> None:
     """By the other shots its loud traces are as they must be."""
     shots, away = np.repeat(np.arange(5), 60), np.tile(offsets(60), 5)

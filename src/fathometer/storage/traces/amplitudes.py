@@ -13,7 +13,8 @@ is above max(LOUD g, 10 f) times their median and above LOUD times that of all b
 
     at least SURROUNDING of them nearer to the source and as many farther from it are LOUD times quieter, or p is above
     LOUD times what fits at like distances in other shots (below), so that no distance explains it; and
-    a quarter of the quieter ones are not WEAK times below what fits them by other shots: else they are at fault.
+    a quarter of the quieter ones are not WEAK times below what fits them by other shots, or p is above LOUD times what
+    fits there, or at the next smaller distance where that is known: else the quieter ones are at fault.
 
 It takes more than 2 NEIGHBOURS + 1 traces.
 
@@ -208,6 +209,7 @@ def _loud_among_many(distances: Floats, peaks: Floats, of_others: Floats) -> NDA
     if len(peaks) <= 2 * NEIGHBOURS + 1:
         return found
     rows = np.flatnonzero(peaks > LOUD * _least_levels(peaks))
+    before = of_others[np.maximum.accumulate(np.where(of_others > 0, np.arange(len(peaks)), 0))]
     for first in range(0, len(rows), _ROWS_OF_PAIRS):
         some = rows[first : first + _ROWS_OF_PAIRS]
         others = _neighbours(some, len(peaks), WIDE)
@@ -222,7 +224,8 @@ def _loud_among_many(distances: Floats, peaks: Floats, of_others: Floats) -> NDA
         loud &= (np.minimum(*sides) >= SURROUNDING) | ((fits > 0) & (own > LOUD * fits))
         known = quiet & (ranges > 0)
         sound = known & (WEAK * sizes > ranges)
-        loud &= 4 * np.count_nonzero(sound, axis=1) >= np.count_nonzero(known, axis=1)
+        beyond = (before[some] > 0) & (own > LOUD * before[some])
+        loud &= (4 * np.count_nonzero(sound, axis=1) >= np.count_nonzero(known, axis=1)) | beyond
         some, others, own, median = some[loud], others[loud], own[loud], median[loud]
         picked = others[:, np.linspace(0, others.shape[1] - 1, 4 * NEIGHBOURS).astype(np.int64)]
         found[some[own > LOUD * _trend(some, picked, distances, peaks) * median]] = True
